@@ -18,10 +18,10 @@ Read in this order:
 3. `decisions` runs the engine and writes its decisions, through `writing`: fenced writes, Events,
    and writes that can be put off.
 4. Reconcilers do what follows from an object's state. `workers` serves their queues of keys.
-   `jobs` and `gangs` start, stop and finish Jobs; `workloads` does the rest of a Workload's life
-   (checks, timeouts, retention) and writes why it waits; `queues` writes statuses and finalizers of
-   ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods` lists the pods of Jobs for whoever
-   needs them.
+   `jobs` starts, stops and finishes Jobs, single ones and gangs; `workloads` does the rest of a
+   Workload's life (checks, timeouts, retention) and writes why it waits; `queues` writes statuses
+   and finalizers of ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods` lists the pods of
+   Jobs for whoever needs them.
 5. `checkpoints`, `credits` and `devices` are features, each with a `composition` of its own.
 6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.
    `telemetry` (metrics, traces, read models for the serving process) hears of all the above, and

@@ -16,7 +16,6 @@ from queueing.controller.credits import composition as credit_composition
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import EffectDependencies, Effects
 from queueing.controller.devices import composition as device_composition
-from queueing.controller.gangs.reconciler import GangReconciler
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Attention, Pump
 from queueing.controller.jobs.dependencies import Dependencies
@@ -122,9 +121,7 @@ class Parts:
         )
         self._departing = DepartingPods(client, clock)
         dependencies = self._make_dependencies(late_reservations)
-        shared = self.objects, self.writes, self._rules.jobs, dependencies
-        self.jobs = JobReconciler(*shared, self.job_keys)
-        self.gangs = GangReconciler(*shared, self.gang_keys)
+        self.jobs = JobReconciler(self.objects, self.writes, self._rules.jobs, dependencies)
         self.workloads = self._make_workload_reconciler()
         self.statuses = Statuses(
             self.engine,
@@ -235,6 +232,8 @@ class Parts:
             deferral=self.deferral,
             quiescence=Quiescence(self.writes, self._around.clock),
             departing=self._departing,
+            jobs=self.job_keys,
+            gangs=self.gang_keys,
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:

@@ -102,7 +102,7 @@ class Session:
         """Yield the workers of every queue of keys."""
         parts, rules = self._parts, self._rules
         yield Workers("jobs", parts.job_keys, parts.jobs.look, rules.job_workers)
-        yield Workers("gangs", parts.gang_keys, parts.gangs.look, GANG_WORKERS)
+        yield Workers("gangs", parts.gang_keys, parts.jobs.look_at_gang, GANG_WORKERS)
         yield from parts.checkpoints.workers()
         yield from parts.devices.workers()
         yield Workers(

@@ -10,6 +10,7 @@ from queueing.sim.documents import LIVE, Document
 from queueing.sim.jobs import GivenJob, JobRules
 from queueing.translate import labels
 from queueing.translate.configuration import is_enabled, managed_namespaces
+from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing.webhooks.jobs import DEFAULT, Surroundings, default_job, has_managed_owner
 from queueing_api.config.v1beta2 import Configuration
@@ -49,7 +50,7 @@ class Creation:
         if not live:
             created = dict(default_job(document.value, self._around(document)))
             document = replace(document, value=created)
-        return GivenJob(job=decode(document, Job), live=live, runs=runs)
+        return GivenJob(job=batch.view(decode(document, Job)), live=live, runs=runs)
 
     def _around(self, document: Document) -> Surroundings:
         namespace = document.value["metadata"]["namespace"]

@@ -29,7 +29,7 @@ from queueing.translate.jobs.priority import (
     PriorityClasses,
     priority_of,
 )
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
 
@@ -40,7 +40,7 @@ _workload = msgspec.json.Decoder(Workload)
 class GivenJob:
     """A Job of the documents, with the defaults of its creation."""
 
-    job: Job
+    job: JobView
     live: bool
     """Whether it was read from a cluster; else it is to be created, or changed."""
     runs: bool
@@ -82,7 +82,7 @@ class JobReader:
         A Job gets one, or all members of a gang get one together.
         """
         found: list[Workload | None] = []
-        gangs: dict[Key, list[Job]] = {}
+        gangs: dict[Key, list[JobView]] = {}
         standing = {one.metadata.key: one for one in self.known}
         owned = Ownership(self.jobs, self.known)
         for given in self.jobs:
@@ -130,7 +130,7 @@ class JobReader:
         )
         return msgspec.structs.replace(own, metadata=life, spec=spec)
 
-    def _workload_of(self, job: Job, known: Mapping[Key, Workload]) -> Workload | None:
+    def _workload_of(self, job: JobView, known: Mapping[Key, Workload]) -> Workload | None:
         """Return the Workload that a Job gets; None when it would get none, or has one already."""
         named, origin = prebuilt_name(job.metadata), self._origin(job)
         if Key(f"{job.metadata.namespace}/{named or origin.name}") in known:
@@ -143,11 +143,11 @@ class JobReader:
             return None
         return _made(compose(origin, batch.pod_sets(job), priority), job)
 
-    def _origin(self, job: Job) -> Origin:
+    def _origin(self, job: JobView) -> Origin:
         copied = self.rules.labels_to_copy
-        return Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=copied)
+        return Origin(kind=job.kind, metadata=job.metadata, labels_to_copy=copied)
 
-    def _workload_of_gang(self, key: Key, members: Sequence[Job]) -> Workload | None:
+    def _workload_of_gang(self, key: Key, members: Sequence[JobView]) -> Workload | None:
         """Return the Workload of a gang; None when it is not complete, or cannot be one."""
         found = verdict(members)
         if not isinstance(found, Whole):
@@ -164,7 +164,7 @@ class JobReader:
     def _may_be_queued(self, given: GivenJob, owned: "Ownership") -> bool:
         """Say whether a Job is to be queued, and note why if it is not."""
         job = given.job
-        if batch.finished(job) or job.metadata.deleting:
+        if job.end or job.metadata.deleting:
             return False
         why = self._apart(given, owned)
         if why:
@@ -172,7 +172,7 @@ class JobReader:
                 self._not_queued.setdefault(why, []).append(job.metadata.key)
             return False
         if given.live:
-            if not job.spec.suspend:
+            if not job.suspended:
                 told = "runs without a Workload: the controller would stop it, and queue it"
                 self._warn(job, told)
         elif given.runs:
@@ -211,7 +211,7 @@ class JobReader:
             self.rules.namespaces, self.labels_of(job.namespace)
         )
 
-    def _priority_of(self, job: Job) -> Priority | None:
+    def _priority_of(self, job: JobView) -> Priority | None:
         """Return the Job's priority; None, with a note, when its class is not in the documents."""
         found = priority_of(
             job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
@@ -225,7 +225,7 @@ class JobReader:
             return None
         return found
 
-    def _warn(self, job: Job, why: str) -> None:
+    def _warn(self, job: JobView, why: str) -> None:
         self.warnings.append(f"Job {job.metadata.key} {why}")
 
 
@@ -264,7 +264,7 @@ def _is_another(job: Meta, meant: OwnerReference) -> bool:
     return bool(meant.uid) and job.uid not in (meant.uid, job.key)
 
 
-def _made(body: bytes, job: Job) -> Workload:
+def _made(body: bytes, job: JobView) -> Workload:
     """Return the Workload as if it had been created together with a Job."""
     found = _workload.decode(body)
     life = msgspec.structs.replace(

@@ -9,6 +9,7 @@ from queueing.core.stakes import Stake
 from queueing.translate.checkpoints import inbound, wire
 from queueing.translate.checkpoints.effective import Policies
 from queueing.translate.checkpoints.stakes import stake
+from queueing.translate.jobs import batch
 from queueing.translate.wire import queues
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Wire
@@ -45,7 +46,7 @@ class Stakes:
             return None
         meta = workload.metadata
         owned = (Key(f"{meta.namespace}/{one.name}") for one in meta.owner_references)
-        jobs = [self._jobs[key] for key in owned if key in self._jobs]
+        jobs = [batch.view(self._jobs[key]) for key in owned if key in self._jobs]
         found = self._policies.effective(meta.namespace, self._queue_of(workload), jobs)
         if found.complaint:
             self.warnings[found.complaint] = None

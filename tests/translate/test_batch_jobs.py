@@ -15,6 +15,7 @@ from queueing.translate.jobs.priority import (
     PriorityClasses,
     priority_of,
 )
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.cluster import PriorityClass
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
@@ -29,16 +30,16 @@ def job(
     status: dict[str, Any] | None = None,
     metadata: dict[str, Any] | None = None,
     **spec: Any,
-) -> Job:
+) -> JobView:
     document = {
         "metadata": {"name": "train", "namespace": "team", "uid": "u-1", **(metadata or {})},
         "spec": {"suspend": True, "template": template or {"spec": POD}, **spec},
         "status": status or {},
     }
-    return read(Job, document)
+    return batch.view(read(Job, document))
 
 
-def workload_of(found: Job, **status: Any) -> Workload:
+def workload_of(found: JobView, **status: Any) -> Workload:
     origin = Origin(kind=batch.KIND, metadata=found.metadata)
     document = msgspec.json.decode(compose(origin, batch.pod_sets(found), Priority(value=0)))
     return read(Workload, {**document, "status": status})
@@ -212,7 +213,7 @@ def test_partial_admission_sets_parallelism_and_stopping_sets_it_back() -> None:
     ],
 )
 def test_the_end_of_a_job(status: dict[str, Any], want: tuple[bool, str] | None) -> None:
-    assert batch.finished(job(status=status)) == want
+    assert job(status=status).end == want
 
 
 @pytest.mark.parametrize(
@@ -225,14 +226,14 @@ def test_the_end_of_a_job(status: dict[str, Any], want: tuple[bool, str] | None)
     ],
 )
 def test_a_job_is_active_while_a_pod_may_run(status: dict[str, int], want: bool) -> None:
-    assert batch.is_active(job(status=status)) is want
+    assert job(status=status).active is want
 
 
 def test_pods_that_succeeded_count_as_ready() -> None:
-    assert batch.are_pods_ready(job(parallelism=3, status={"ready": 1, "succeeded": 2}))
-    assert not batch.are_pods_ready(job(parallelism=3, status={"ready": 1, "succeeded": 1}))
+    assert job(parallelism=3, status={"ready": 1, "succeeded": 2}).ready
+    assert not job(parallelism=3, status={"ready": 1, "succeeded": 1}).ready
     uncounted = {"ready": 1, "succeeded": 1, "uncountedTerminatedPods": {"succeeded": ["uid"]}}
-    assert batch.are_pods_ready(job(parallelism=3, status=uncounted))
+    assert job(parallelism=3, status=uncounted).ready
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_pods_that_succeeded_count_as_ready() -> None:
     ],
 )
 def test_reclaimable_pods(spec: dict[str, Any], status: dict[str, Any], want: int) -> None:
-    assert batch.reclaimable(job(status=status, **spec)) == want
+    assert job(status=status, **spec).reclaimable == want
 
 
 def test_indexes_that_overlap_count_once() -> None:
@@ -279,7 +280,7 @@ def test_a_job_matches_its_own_workload() -> None:
         ),
     ],
 )
-def test_an_edited_job_does_not_match(changed: Job) -> None:
+def test_an_edited_job_does_not_match(changed: JobView) -> None:
     assert not batch.equivalent(changed, workload_of(job()))
 
 

@@ -21,6 +21,7 @@ from queueing.translate.jobs.gang import (
     verdict,
 )
 from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
@@ -42,7 +43,7 @@ def member(
     labels: dict[str, str] | None = None,
     annotations: dict[str, str] | None = None,
     pods: dict[str, Any] | None = None,
-) -> Job:
+) -> JobView:
     given = {} if size is None else {SIZE: size}
     metadata = {
         "name": name,
@@ -53,10 +54,10 @@ def member(
     }
     template = {"metadata": {"labels": {"app": name}}, "spec": {**POD, **(pods or {})}}
     spec = {"suspend": True, "parallelism": 2, "completions": 2, "template": template}
-    return read(Job, {"metadata": metadata, "spec": spec})
+    return batch.view(read(Job, {"metadata": metadata, "spec": spec}))
 
 
-def three(third: Job) -> list[Job]:
+def three(third: JobView) -> list[JobView]:
     return [member("a"), member("b"), third]
 
 
@@ -125,7 +126,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("jobs", "message"), REFUSALS)
-def test_jobs_that_can_be_no_gang_are_told_why(jobs: list[Job], message: str) -> None:
+def test_jobs_that_can_be_no_gang_are_told_why(jobs: list[JobView], message: str) -> None:
     assert verdict(jobs) == Refused(message)
 
 
@@ -183,7 +184,7 @@ def test_jobs_whose_names_differ_only_in_dots_have_pod_sets_of_their_own() -> No
     assert len(names) == 5
 
 
-def composed(jobs: list[Job], priority: Priority | None = None) -> dict[str, Any]:
+def composed(jobs: list[JobView], priority: Priority | None = None) -> dict[str, Any]:
     body = gang_workload.compose(jobs, priority or Priority(value=0), ("team", "who"))
     return dict(msgspec.json.decode(body))
 

@@ -14,7 +14,7 @@ from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP, Phase
 from queueing.core.names import Key
 from queueing.translate.checkpoints.outbound import epoch_of, name_of
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 
@@ -27,7 +27,7 @@ class Barrier:
     def __init__(self, objects: Objects, events: Events, attend: Callable[[Key], None]) -> None:
         self._objects, self._events, self._attend = objects, events, attend
 
-    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool:
+    def holds(self, workload: Workload, jobs: Sequence[JobView]) -> bool:
         """Say whether these Jobs, all that run of the Workload, must not be suspended yet.
 
         Also asks for a request to be made where the effective terms want one.
@@ -49,7 +49,7 @@ class Barrier:
             return False
         return self._begins(workload, jobs)
 
-    def _begins(self, workload: Workload, jobs: Sequence[Job]) -> bool:
+    def _begins(self, workload: Workload, jobs: Sequence[JobView]) -> bool:
         """Ask for a request where terms are effective; say whether it has to be waited for.
 
         Where the policy that is named cannot be used, an Event says that the work is not saved.

@@ -7,11 +7,11 @@ from queueing.controller.stores.objects import Objects
 from queueing.core.stakes import Stake
 from queueing.translate.checkpoints.effective import Effective, Policies
 from queueing.translate.checkpoints.stakes import stake
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 
-def effective(objects: Objects, workload: Workload, jobs: Sequence[Job]) -> Effective:
+def effective(objects: Objects, workload: Workload, jobs: Sequence[JobView]) -> Effective:
     """Return the effective terms: those of the Jobs' policy within the bounds of the queue's.
 
     `terms` is None when no policy is named, or the one that is cannot be used; then `complaint`

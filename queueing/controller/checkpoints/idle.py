@@ -25,10 +25,10 @@ from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.pods import has_spoken_last
 from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.times import timestamp
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import duration_text
@@ -137,7 +137,7 @@ class IdleReconciler:
         await self._writes.patch_workload(workload, body)
         self._events.workload(workload.metadata, Cause.IDLE, message, warning=True)
 
-    async def _let_go_on(self, workload: Workload, jobs: Sequence[Job]) -> None:
+    async def _let_go_on(self, workload: Workload, jobs: Sequence[JobView]) -> None:
         """Activate a Workload that was evicted as idle and works again, if its pods still run."""
         evicted = workload.status.true_condition("Evicted")
         if evicted is None or evicted.reason != IDLE or workload.spec.active:
@@ -145,25 +145,25 @@ class IdleReconciler:
         seen = self._objects.checkpoints.newest(workload.metadata.key, workload.metadata.uid)
         if seen is None or not seen.record.is_open or seen.record.phase not in HOLDS_THE_STOP:
             return
-        if any(job.status.active > 0 for job in jobs):
+        if any(job.running_pods > 0 for job in jobs):
             body = outbound.change_spec(workload, {"active": True})
             await self._writes.patch_workload(workload, body, "")
             message = "Its pods work again"
             self._events.workload(workload.metadata, "Activated", message)
 
-    def _since(self, workload: Workload, jobs: Sequence[Job], terms: Terms) -> float | None:
+    def _since(self, workload: Workload, jobs: Sequence[JobView], terms: Terms) -> float | None:
         """Return since when all pods that count are idle; None while one is not.
 
         With a leader selector in the terms, only the pods that it selects count.
         """
         admitted = workload.status.true_condition("Admitted")
         started = admitted.changed if admitted is not None else 0.0
-        parts = [JobPods(job.status.active, self._idle(job, terms)) for job in jobs]
+        parts = [JobPods(job.running_pods, self._idle(job, terms)) for job in jobs]
         if terms.leader is not None:
             return idle_since_by_leaders(parts, started)
         return idle_since(parts, started)
 
-    def _idle(self, job: Job, terms: Terms) -> tuple[float, ...]:
+    def _idle(self, job: JobView, terms: Terms) -> tuple[float, ...]:
         found = [self._pods[key] for key in self._by_job[job.metadata.uid]]
         leader = terms.leader
         return tuple(

@@ -16,8 +16,7 @@ from queueing.core.names import Key
 from queueing.state.intake.marks import preemptor_of
 from queueing.translate.checkpoints.nodes import named_in
 from queueing.translate.checkpoints.outbound import epoch_of
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 _NOT_ASKED = frozenset({EvictionReason.PODS_READY_TIMEOUT, EvictionReason.GANG_INTERRUPTED})
@@ -42,13 +41,13 @@ def is_leaving(workload: Workload) -> bool:
     )
 
 
-def is_worth_asking(workload: Workload, jobs: Sequence[Job]) -> bool:
+def is_worth_asking(workload: Workload, jobs: Sequence[JobView]) -> bool:
     """Say whether a Workload that is leaving has pods that could save something."""
     evicted = workload.status.true_condition("Evicted")
     if evicted is None or evicted.reason in _NOT_ASKED or workload.metadata.deleting:
         return False
     return any(
-        job.status.active > 0 and not job.spec.suspend and not job.metadata.deleting for job in jobs
+        job.running_pods > 0 and not job.suspended and not job.metadata.deleting for job in jobs
     )
 
 
@@ -58,7 +57,7 @@ def preemptor_uid(workload: Workload) -> str:
     return preemptor_of(preempted.message) or "" if preempted is not None else ""
 
 
-def owners(objects: Objects, workload: Workload) -> list[Job]:
+def owners(objects: Objects, workload: Workload) -> list[JobView]:
     """Return the Jobs that own a Workload, without those that are deleted."""
     keys = (objects.job_keys.get(one.uid) for one in workload.metadata.owner_references)
     return [objects.jobs[key] for key in keys if key is not None]
@@ -74,7 +73,7 @@ class World:
 
 
 def observe(
-    record: Record, workload: Workload | None, jobs: Sequence[Job], world: World
+    record: Record, workload: Workload | None, jobs: Sequence[JobView], world: World
 ) -> Happening | None:
     """Return what Workload and Jobs tell of a request, in its phase; None when nothing new.
 
@@ -83,10 +82,10 @@ def observe(
     """
     if workload is None:
         return Happening(event=Event.ENDED, message="the Workload is gone")
-    over = all(batch.finished(job) is not None for job in jobs)
+    over = all(job.ended for job in jobs)
     if workload.status.is_true("Finished") or over:
         return Happening(event=Event.ENDED, message="the work ended by itself")
-    idle = not any(batch.is_active(job) for job in jobs)
+    idle = not any(job.active for job in jobs)
     match record.phase:
         case Phase.SUSPENDING:
             stopped = idle and all(map(_is_stopped, jobs))
@@ -107,9 +106,9 @@ def observe(
     return Happening(event=Event.WITHDRAWN, message=why) if why else None
 
 
-def _is_stopped(job: Job) -> bool:
+def _is_stopped(job: JobView) -> bool:
     """Say whether a Job starts no more pods: it is suspended, or has finished (as in a gang)."""
-    return job.spec.suspend or batch.finished(job) is not None
+    return job.suspended or job.ended
 
 
 def _has_left(record: Record, workload: Workload) -> bool:

@@ -49,7 +49,7 @@ from queueing.kube.resources import CHECKPOINTS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import outbound
 from queueing.translate.checkpoints.pods import has_spoken_last
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
@@ -176,7 +176,7 @@ class CheckpointReconciler:
         self._look_again(seen, record)
 
     def _observed(
-        self, seen: SeenCheckpoint, workload: Workload | None, jobs: Sequence[Job]
+        self, seen: SeenCheckpoint, workload: Workload | None, jobs: Sequence[JobView]
     ) -> Record:
         """Return the record after all steps that follow from Workload, Jobs and pods by now."""
         record, now = seen.record, self._clock.now()
@@ -231,7 +231,9 @@ class CheckpointReconciler:
     def _voices(self, seen: SeenCheckpoint, record: Record) -> Mapping[str, Voice]:
         return self._notifier.voices(record, seen.meta.namespace)
 
-    async def _deliver(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> Record:
+    async def _deliver(
+        self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint
+    ) -> Record:
         """Ask the pods; return the record with the step that follows from the outcome."""
         now = self._clock.now()
         try:

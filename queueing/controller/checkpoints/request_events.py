@@ -6,7 +6,7 @@ from types import MappingProxyType
 from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.phases import Phase
 from queueing.core.checkpoints.record import Outcome, Record
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 _WARNINGS: Mapping[Outcome, str] = MappingProxyType(
@@ -15,7 +15,7 @@ _WARNINGS: Mapping[Outcome, str] = MappingProxyType(
 
 
 def tell(
-    events: Events, workload: Workload, jobs: Sequence[Job], before: Record, after: Record
+    events: Events, workload: Workload, jobs: Sequence[JobView], before: Record, after: Record
 ) -> None:
     """Record the Events of a step from one stored record to the next."""
     for reason, message, warning in _said(before, after):

@@ -10,7 +10,7 @@ from queueing.core.checkpoints.terms import Driver
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.handover import handed_over
 from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import duration_text
 
@@ -19,7 +19,7 @@ USUAL_GRACE_S = 30
 """Default of a pod's `terminationGracePeriodSeconds`."""
 
 
-def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, str]:
+def started_with(objects: Objects, job: JobView, workload: Workload) -> dict[str, str]:
     """Return annotations for a Job's pods: the last checkpoint and, for HTTP, a signing key."""
     own = batch.template_of(job).metadata.annotations
     told = handed_over(objects.checkpoints.last_saved(job.metadata.uid), own)
@@ -30,7 +30,7 @@ def started_with(objects: Objects, job: Job, workload: Workload) -> dict[str, st
 
 
 def warn_of_grace(
-    objects: Objects, events: Events, workload: Workload, jobs: Sequence[Job]
+    objects: Objects, events: Events, workload: Workload, jobs: Sequence[JobView]
 ) -> None:
     """Record an Event on Jobs whose pods are killed before the terms' grace period is over."""
     found = effective(objects, workload, jobs)

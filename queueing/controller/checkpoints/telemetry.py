@@ -12,8 +12,8 @@ from queueing.core.checkpoints.record import Outcome, Record
 from queueing.core.checkpoints.times import UNKNOWN, Moments, stages, work
 from queueing.observe.metrics import Metrics
 from queueing.observe.spans import Attributes, Timed
+from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import TRACE_PARENT
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 _SETTLED = frozenset(
@@ -57,12 +57,12 @@ class CheckpointTelemetry:
             chosen_at = self.traces.chosen(preemptor, workload.metadata.key)
             self._of(record).moments = Moments(chosen_at=chosen_at)
 
-    def halting(self, record: Record, jobs: Sequence[Job], now: float) -> None:
+    def halting(self, record: Record, jobs: Sequence[JobView], now: float) -> None:
         """Note when all Jobs were suspended, which is long before their pods have ended."""
         if self.traces is None or record.phase is not Phase.SUSPENDING or not jobs:
             return
         noted = self._of(record)
-        if noted.moments.halted_at is None and all(job.spec.suspend for job in jobs):
+        if noted.moments.halted_at is None and all(job.suspended for job in jobs):
             noted.moments = replace(noted.moments, halted_at=now)
 
     def forget(self, record: Record) -> None:
@@ -79,7 +79,7 @@ class CheckpointTelemetry:
         self,
         seen: SeenCheckpoint,
         workload: Workload,
-        jobs: Sequence[Job],
+        jobs: Sequence[JobView],
         after: Record,
         now: float,
     ) -> None:
@@ -108,7 +108,7 @@ class CheckpointTelemetry:
         self,
         seen: SeenCheckpoint,
         workload: Workload,
-        jobs: Sequence[Job],
+        jobs: Sequence[JobView],
         after: Record,
         now: float,
     ) -> None:
@@ -139,7 +139,7 @@ class CheckpointTelemetry:
             noted.left = self._left(workload, jobs, after, now, told)
             self.traces.stopped(noted.left)
 
-    def _tell(self, workload: Workload, jobs: Sequence[Job], after: Record, now: float) -> None:
+    def _tell(self, workload: Workload, jobs: Sequence[JobView], after: Record, now: float) -> None:
         """Export the span of a request that is over.
 
         The queues that it names were noted before the release, after which the status lacks them.
@@ -162,7 +162,7 @@ class CheckpointTelemetry:
     def _left(
         self,
         workload: Workload,
-        jobs: Sequence[Job],
+        jobs: Sequence[JobView],
         after: Record,
         now: float,
         told: Attributes,

@@ -32,8 +32,7 @@ from queueing.translate.devices.delays import (
 )
 from queueing.translate.devices.free import free_text
 from queueing.translate.devices.messages import DeviceReason
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 PATIENCE_S = 10.0
@@ -87,7 +86,7 @@ class Delays:
         first, last = LOOK_EVERY_S
         return min(first * 2.0 ** (count - 1), last)
 
-    def _tell(self, workload: Workload, jobs: Iterable[Job], delay: Delay) -> None:
+    def _tell(self, workload: Workload, jobs: Iterable[JobView], delay: Delay) -> None:
         warning = delay.reason is not DeviceReason.REMADE
         self.events.workload(workload.metadata, delay.reason, delay.text, warning=warning)
         for job in jobs:
@@ -97,17 +96,17 @@ class Delays:
         """Forget a deleted Workload."""
         self._looks.pop(uid, None)
 
-    def _waiting(self, workload: Workload) -> Iterator[Job]:
+    def _waiting(self, workload: Workload) -> Iterator[JobView]:
         """Yield the Jobs of a Workload that were started and whose pods are not all ready."""
         for job, _ in parts_of(self.objects, workload):
-            over = batch.finished(job) is not None
-            if not job.spec.suspend and not over and not batch.are_pods_ready(job):
+            over = job.ended
+            if not job.suspended and not over and not job.ready:
                 yield job
 
-    def _to_start(self, workload: Workload) -> list[Job]:
-        return [job for job, _ in parts_of(self.objects, workload) if job.spec.suspend]
+    def _to_start(self, workload: Workload) -> list[JobView]:
+        return [job for job, _ in parts_of(self.objects, workload) if job.suspended]
 
-    async def _why(self, job: Job, workload: Workload) -> Delay | None:
+    async def _why(self, job: JobView, workload: Workload) -> Delay | None:
         client, namespace = self.writes.client, job.metadata.namespace
         pods = await pods_of(client, namespace, [job.metadata.uid], Pod)
         remade = await self.pod_replacement.remake(left_gated(pods, job.metadata.uid))

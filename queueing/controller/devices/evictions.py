@@ -65,7 +65,7 @@ class DeviceEvictions:
         around = self.memory.surroundings(workload.metadata.namespace)
         for job, alone in parts_of(self.objects, workload):
             told = batch.template_of(job).metadata.annotations.get(CLAIM_SPECS, "")
-            if job.spec.suspend or not told:
+            if job.suspended or not told:
                 continue
             for one in alone.spec.pod_sets:
                 now = asked_by_users(devices_of(one.template, around, one.name, Problems()))

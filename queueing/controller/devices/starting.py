@@ -22,7 +22,7 @@ from queueing.translate.devices.realisation import (
 from queueing.translate.devices.terms import UnservedError
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import gang_key, part_of, pod_set_name
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 LOOK_S = 0.5
@@ -42,7 +42,7 @@ class DeviceStart:
     """Uids of Workloads whose start waits until it does."""
     _is_postponed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def prepare(self, job: Job, workload: Workload) -> PodChanges:
+    async def prepare(self, job: JobView, workload: Workload) -> PodChanges:
         """Create the templates and claims that the pods of a Workload's only pod set will name.
 
         Returns the changes of the pod template that name them. Raises DevicesRefusedError when they
@@ -83,20 +83,18 @@ class DeviceStart:
             for uid in called:
                 attend(uid)
 
-    def _tell_quota(self, job: Job, workload: Workload, error: NamespaceFullError) -> None:
+    def _tell_quota(self, job: JobView, workload: Workload, error: NamespaceFullError) -> None:
         text = f"A ResourceQuota of the namespace keeps the start back: {error}"
         reason = DeviceReason.NAMESPACE_QUOTA
         self.events.workload(workload.metadata, reason, text, warning=True)
         self.events.job(job.metadata, reason, text, warning=True)
 
-    def realise(self, job: Job, workload: Workload) -> Realisation:
+    def realise(self, job: JobView, workload: Workload) -> Realisation:
         """Return which objects and pod changes an admission becomes for one Job.
 
         Raises UnservedError when its flavor cannot serve what the pods request.
         """
-        owner = Owner(
-            api_version=batch.KIND.api_version, kind=batch.KIND.kind, metadata=job.metadata
-        )
+        owner = Owner(api_version=job.kind.api_version, kind=job.kind.kind, metadata=job.metadata)
         return realise(workload, owner, self.memory.surroundings(job.metadata.namespace))
 
     def holds(self, workload: Workload) -> bool:
@@ -105,7 +103,7 @@ class DeviceStart:
         return any(one.status.allocation is not None for one in claims)
 
 
-def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[Job, Workload]]:
+def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[JobView, Workload]]:
     """Yield the Jobs of a Workload, each with a view of the Workload that has its pod set alone."""
     gang = gang_key(workload.metadata)
     for owner in workload.metadata.owner_references:
@@ -118,7 +116,7 @@ def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[Job, Worklo
             yield job, alone
 
 
-def named_by(job: Job, names: Mapping[str, str]) -> Iterator[str]:
+def named_by(job: JobView, names: Mapping[str, str]) -> Iterator[str]:
     """Yield the names of the templates and claims that the pods of a started Job use.
 
     By the annotations with the keys of `names`, which the start added, and by the user's own

@@ -69,7 +69,7 @@ class Upkeep:
         for job, alone in parts_of(self.objects, workload):
             if job.metadata.deleting:
                 continue  # what belongs to it goes with it
-            if not job.spec.suspend:
+            if not job.suspended:
                 # What its pods name stays, even if the rules have changed since the start.
                 needed.update(named_by(job, _TOLD))
             try:
@@ -77,7 +77,7 @@ class Upkeep:
             except UnservedError:
                 continue
             needed.update(one["metadata"]["name"] for one in wanted)
-            if job.spec.suspend:
+            if job.suspended:
                 continue
             try:
                 for one in wanted:

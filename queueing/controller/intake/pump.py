@@ -24,6 +24,7 @@ from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
+from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
@@ -169,7 +170,7 @@ class Pump:
         if self._is_old(found.metadata, self._objects.jobs.get(key)):
             return
         self.attend_job(key)  # as it was before: the gang that it may have left
-        self._objects.put_job(found.detached())
+        self._objects.put_job(batch.view(found.detached()))
         self.attend_job(key)
 
     def _lose_job(self, key: Key, uid: str) -> None:

@@ -1,20 +1,27 @@
-"""Starts, stops and finishes Jobs (`batch/v1`), each with its Workload.
+"""Starts, stops and finishes Jobs, each with its Workload: single ones, and gangs of several.
 
-Invariant: `ladder` is pure and level-triggered. For a Job and its Workloads as they are it returns
-the one next write. Each write leads to a state with another next write, so that after a crash the
-next leader continues in the middle.
+One Job is a *gang* of one *part*; what differs between it and several Jobs with a label is the
+gang's *form*.
+
+Invariants: `ladder` is pure and level-triggered. For a gang as it is it returns the one next step.
+Each leads to a state with another next step, so that after a crash the next leader continues in the
+middle. A Job is unsuspended only while its Workload is Admitted or being evicted. The Workload's
+status is the only commit record: whoever looks at it and at the Jobs knows whether a start is being
+completed or undone.
 
 Reading order:
 
-1. `ladder` is the core. `reconciler` does what it says, one write per look. Other cases have a
-   function like it: a Job that another Job owns (`ancestry`), that names a prebuilt Workload
-   (`prebuilt`), or that had a Workload of its own before it joined a gang (`solitary`). `managed`
-   says which Jobs are queued at all, `priorities` which priority their Workloads get.
-2. `starting` unsuspends a Job with `additions` to its pod template.
-3. `stopping` suspends Jobs and restores their templates; `quiescence` says when a suspended Job
+1. `parts` and `gangs` are what is known: a gang, its form and parts. `ladder` returns one of
+   `actions`. The forms are `alone`, `prebuilt` (a Job that names a Workload that was there first)
+   and `together`.
+2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
+   all, `ancestry` which are part of another Job, `priorities` which priority Workloads get.
+3. `reconciler` does what the ladder says, one step per look. `workload_writer` writes Workloads,
+   `evictions` evicts those that cannot start or run on.
+4. `starting` unsuspends Jobs with `additions` to their pod templates; several of them after dry
+   runs, by `concurrent_writes`. `start_errors` are what a start may raise.
+5. `stopping` suspends Jobs and restores their templates; `quiescence` says when a suspended Job
    makes no more pods.
-4. `workload_writes` are the writes that concern a Workload alone; `workload_writer` sends them.
-
-`gangs` uses 2 to 4 as well. `dependencies` is what both reconcilers are given, `start_errors` what
-a start may raise.
+6. `waiting_reasons` writes on the Jobs of a gang what it waits for. `dependencies` is what all of
+   these are given.
 """

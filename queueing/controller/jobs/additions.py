@@ -12,11 +12,11 @@ from queueing.kube.errors import NotSentError
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
-def additions(objects: Objects, job: Job, workload: Workload) -> Injection:
+def additions(objects: Objects, job: JobView, workload: Workload) -> Injection:
     """Return what is added to the pod template of a Job, whose Workload has a single pod set.
 
     Raises ConflictError when the template contradicts it, so that the Job can never start, and

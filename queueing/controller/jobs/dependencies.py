@@ -10,8 +10,10 @@ from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
+from queueing.core.names import Key
+from queueing.kube.workqueue import WorkQueue
 from queueing.translate.devices.realisation import PodChanges
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -32,7 +34,7 @@ class Reporter(Protocol):
 class DeviceMaker(Protocol):
     """Creates what the pods of a Job need of devices (`devices.starting`)."""
 
-    async def prepare(self, job: Job, workload: Workload) -> PodChanges:
+    async def prepare(self, job: JobView, workload: Workload) -> PodChanges:
         """Create claims and templates; return the changes of the pod template that name them."""
         ...
 
@@ -44,7 +46,7 @@ class DeviceMaker(Protocol):
 class Barrier(Protocol):
     """Delays the stop of an evicted Workload while its pods save (`checkpoints.barrier`)."""
 
-    def holds(self, workload: Workload, jobs: Sequence[Job]) -> bool:
+    def holds(self, workload: Workload, jobs: Sequence[JobView]) -> bool:
         """Say whether these Jobs of a Workload must not be suspended yet."""
         ...
 
@@ -62,3 +64,7 @@ class Dependencies:
     deferral: Deferral
     quiescence: Quiescence
     departing: DepartingPods
+    jobs: WorkQueue[Key]
+    """Keys of Jobs."""
+    gangs: WorkQueue[Key]
+    """Keys of gangs with a name: `namespace/name`."""

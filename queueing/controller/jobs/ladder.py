@@ -1,252 +1,229 @@
-"""Decides the one next write for a Job and its Workloads, as they are. Pure.
+"""Decides the next step for a gang, by its jobs and Workloads as they are. Pure.
 
-The order of the writes is what keeps a Job consistent: it is unsuspended only while its Workload is
-Admitted; when it is stopped, its pod template is restored before its quota is released; and quota
-is released only when no pod of it runs.
+One Job is a gang of one part. The order of the steps is what keeps a gang consistent: a job is
+unsuspended only while its Workload is Admitted. A gang is stopped in one order: all jobs are
+suspended, all pods end, all templates are restored, and only then is quota released, or the
+finalizer of a deleted Workload removed. The pods of parts whose jobs were deleted count as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from queueing.controller.jobs.workload_writes import (
-    Finish,
+from queueing.controller.jobs.actions import (
+    Action,
+    AwaitPods,
+    BreakUp,
+    Discard,
     LetGo,
     Ready,
     Reclaim,
     Release,
+    Restore,
+    Start,
+    Stop,
     WorkloadWrite,
 )
+from queueing.controller.jobs.gangs import Gang
+from queueing.controller.jobs.parts import Part, living
+from queueing.controller.stores.gang_members import is_finished
 from queueing.translate import labels
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, follows
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
 
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """Create the Job's Workload."""
-
-
-@dataclass(frozen=True, slots=True)
-class Discard:
-    """Delete a Workload that is one too many, or whose pod sets differ from the Job's."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Write the Job's pod sets into its Workload, which has no quota."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Follow:
-    """Write queue, priority, time limit and gates of the Job into its Workload without quota."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Unsuspend the Job, with what its admission adds to the pod template."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Suspend:
-    """Suspend a Job that was not started by us: its template has nothing to restore."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Suspend the Job, and mark it as stopping until `Restore` has restored its template."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Restore:
-    """Restore the suspended Job's pod template from its Workload, and remove the mark."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class AwaitPods:
-    """Remove our finalizer from the Workload once the pods of a Job that is being deleted ended."""
-
-    then: LetGo
-
-
-Action = (
-    Create | Discard | Match | Follow | Start | Suspend | Stop | Restore | AwaitPods | WorkloadWrite
-)
-
-LET_GO_WITHIN_S = 60.0
-"""Seconds for which our finalizer may stay on a Workload that has finished."""
-
 NOT_ADMITTED = "Not admitted by cluster queue"
-NO_MATCH = "No matching Workload"
+DELETED = "Workload is deleted"
+ANOTHER = "another Workload stands for the gang"
 
 
-def next_action(job: Job, workloads: Sequence[Workload], origin: Origin) -> Action | None:
-    """Return the next write; None when there is none, or something must happen first.
+def next_action(gang: Gang) -> Action | None:
+    """Return the next step; None when there is none, or something must happen first."""
+    first = gang.form.before(gang)
+    if first is not None:
+        return first
+    for one in gang.workloads:
+        action = _after_the_end(gang, one) if is_finished(one) else None
+        if action is not None:
+            return action
+    live = _ranked(gang)
+    awaited: list[AwaitPods] = []
+    for other in live[1:]:
+        action = _remove(gang, other, keeping=live[0])
+        if isinstance(action, AwaitPods):
+            awaited.append(action)
+        elif action is not None:
+            return action
+    action = _stand(gang, live[0]) if live else gang.form.assemble(gang)
+    for wait in awaited:
+        action = replace(wait, meanwhile=action)
+    return action
 
-    `workloads` are those that belong to the Job, by owner reference or label. `origin` tells the
-    name that its Workload gets.
+
+def _ranked(gang: Gang) -> list[Workload]:
+    """Return the Workloads that have not finished; the first stands for the gang.
+
+    It is one that is not being deleted, then one that fits, then one that holds quota, then one
+    with the name that it would be given, then the oldest.
     """
-    workload, others = choose(job, workloads, origin)
-    for other in others:
-        if not other.metadata.deleting:
-            return Discard(other)
-        if _held_by_us(other):
-            return LetGo(other)
-    if workload is None:
-        return _without_workload(job)
-    if workload.status.is_true("Finished"):
-        return _after_the_end(job, workload)
-    if workload.metadata.deleting:
-        return _wind_up(job, workload)
-    end = batch.finished(job)
-    if end is not None:
-        succeeded, message = end
-        return Finish(workload, "Succeeded" if succeeded else "Failed", message)
-    if not batch.equivalent(job, workload):
-        return _mismatch(job, workload)
-    if workload.status.is_true("Evicted") and workload.status.is_true("QuotaReserved"):
-        return _drain(job, workload)
-    if job.spec.suspend:
-        return _while_suspended(job, workload)
-    if not _is_admitted(workload):
-        return Stop(NOT_ADMITTED)
-    return _while_running(job, workload)
+    live = [one for one in gang.workloads if not is_finished(one)]
+    if len(live) > 1:
+        live.sort(key=lambda one: _rank(gang, one))
+    return live
 
 
-def choose(
-    job: Job, workloads: Sequence[Workload], origin: Origin
-) -> tuple[Workload | None, list[Workload]]:
-    """Return the Workload that represents the Job, and the others, which must go.
-
-    Of several: one that is not being deleted, then one whose pod sets equal the Job's, then one
-    that holds quota, then the one with the name that the Job's Workload gets, then the oldest.
-    """
-    if not workloads:
-        return None, []
-    ranked = sorted(
-        workloads,
-        key=lambda one: (
-            one.metadata.deleting,
-            not batch.equivalent(job, one),
-            one.status.admission is None,
-            one.metadata.name != origin.name,
-        ),
+def _rank(gang: Gang, workload: Workload) -> tuple[bool, bool, bool, bool, float, str]:
+    meta, (fits, named) = workload.metadata, gang.form.fits(gang, workload)
+    return (
+        meta.deleting,
+        not fits,
+        workload.status.admission is None,
+        not named,
+        meta.created,
+        meta.name,
     )
-    return ranked[0], ranked[1:]
 
 
-def _without_workload(job: Job) -> Action | None:
-    if job.metadata.deleting or batch.finished(job) is not None:
+def _stand(gang: Gang, workload: Workload) -> Action | None:
+    """Return the next step for the Workload that represents the gang."""
+    status, form = workload.status, gang.form
+    if workload.metadata.deleting:
+        action = _remove(gang, workload)
+        if isinstance(action, AwaitPods):
+            return replace(action, meanwhile=_begin_anew(gang, workload))
+        return action
+    parts = form.parts(gang, workload)
+    end = form.ending(workload, parts)
+    if end is not None:
+        return _wind_down(gang, parts, end.message, _once_gone(workload, parts, end))
+    lost = next((one.lost for one in parts if one.lost), "")
+    if not status.is_true("QuotaReserved"):
+        then = form.while_pending(gang, workload, parts)
+        return _wind_down(gang, parts, lost or NOT_ADMITTED, then)
+    evicted = status.true_condition("Evicted")
+    if evicted is not None:
+        then = form.misfit(workload, lost) if lost else Release(workload)
+        return _wind_down(gang, parts, evicted.message, then, leaves=True)
+    admitted = status.is_true("Admitted") and status.admission is not None
+    if lost:
+        if form.several and any(one.runs or (admitted and one.departed) for one in parts):
+            return BreakUp(workload, f"The gang cannot run as one: {lost}")
+        return _wind_down(gang, parts, lost, form.misfit(workload, lost))
+    if not admitted:
+        return _wind_down(gang, parts, NOT_ADMITTED, None)
+    return _while_admitted(gang, workload, parts)
+
+
+def _wind_down(
+    gang: Gang, parts: Sequence[Part], reason: str, then: Action | None, *, leaves: bool = False
+) -> Action | None:
+    """Suspend all jobs, wait for their pods, restore their templates; `then` when that is done.
+
+    `leaves` says that the Workload gives up its quota, which may have been started by others.
+    """
+    left = living(parts)
+    running = [job for _, job in left if not job.suspended]
+    if running:
+        return Stop(running, reason, mark=not gang.form.several)
+    if any(job.active for _, job in left):
         return None
-    missing = "Missing Workload; unable to restore pod templates"
-    return Create() if job.spec.suspend else Suspend(missing)
+    dirty = [one for one, _ in left if _is_dirty(one, leaves=leaves)]
+    return Restore(dirty) if dirty else then
 
 
-def _after_the_end(job: Job, workload: Workload) -> Action | None:
-    if not job.spec.suspend and batch.finished(job) is None and not job.metadata.deleting:
-        return Stop(NOT_ADMITTED)
-    return LetGo(workload) if _held_by_us(workload) else None
+def _is_dirty(part: Part, *, leaves: bool) -> bool:
+    """Say whether a template still has what the start added.
+
+    The annotation that a start adds tells our starts. Kueue's have none: of a Workload that leaves,
+    whatever differs is restored.
+    """
+    job = part.job
+    if job is None or part.departed or (job.metadata.deleting and not leaves):
+        return False
+    if job.stopping:
+        return True
+    started = batch.was_started(job) or (leaves and not part.lost)
+    return started and bool(batch.undo(job, part.view))
 
 
-def _wind_up(job: Job, workload: Workload) -> Action | None:
-    """Stop the Job of a Workload that is being deleted, then remove our finalizer from this."""
-    if not _held_by_us(workload):
+def _once_gone(workload: Workload, parts: Sequence[Part], then: WorkloadWrite) -> Action:
+    """Let a write that releases quota wait for the pods of parts whose jobs were deleted."""
+    departed = [one for one in parts if one.departed]
+    holds = workload.status.is_true("QuotaReserved")
+    return AwaitPods(departed, then) if departed and holds else then
+
+
+def _remove(gang: Gang, workload: Workload, keeping: Workload | None = None) -> Action | None:
+    """Delete a Workload, stop its jobs but those of `keeping`, and then remove our finalizer."""
+    if not workload.metadata.deleting:
+        return Discard(workload, ANOTHER)
+    form = gang.form
+    kept = {one.metadata.uid for one in form.owners(gang, keeping)} if keeping is not None else ()
+    parts = [
+        one
+        for one in form.parts(gang, workload)
+        if one.job is None or one.job.metadata.uid not in kept
+    ]
+    then = _once_gone(workload, parts, LetGo(workload)) if _is_held_by_us(workload) else None
+    staying = [one for one in parts if not one.departed]
+    return _wind_down(gang, staying, DELETED, then, leaves=True)
+
+
+def _begin_anew(gang: Gang, old: Workload) -> Action | None:
+    """Return the next step for a new gang of the same name that has no job of the old one."""
+    past = {one.metadata.uid for one in gang.form.owners(gang, old)}
+    shared = any(one.metadata.uid in past for one in gang.candidates)
+    return None if shared else gang.form.assemble(gang)
+
+
+def _while_admitted(gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
+    left = living(parts)
+    halted = [one for one, job in left if job.suspended and job.stopping]
+    waiting = [one for one, job in left if job.suspended and not job.metadata.deleting]
+    if halted:  # an earlier stop is completed first
+        return _wind_down(gang, halted, NOT_ADMITTED, None)
+    if waiting:
+        return Start(workload, waiting, begun=len(waiting) < len(left))
+    if any(job.suspended for _, job in left):
         return None
-    if batch.finished(job) is not None:
-        return LetGo(workload)
-    if job.metadata.deleting:
-        # With foreground propagation its pods go first, and take their grace period.
-        holds = workload.status.is_true("QuotaReserved")
-        return AwaitPods(LetGo(workload)) if holds else LetGo(workload)
-    return _halt(job, workload, "Workload is deleted") or _unless_active(job, LetGo(workload))
+    return (
+        _reclaim(workload, parts)
+        or _tell_ready(workload, parts)
+        or gang.form.at_rest(gang, workload, parts)
+    )
 
 
-def _drain(job: Job, workload: Workload) -> Action | None:
-    evicted = workload.status.condition("Evicted")
-    why = "" if evicted is None else evicted.message
-    return _halt(job, workload, why) or _unless_active(job, Release(workload))
-
-
-def _halt(job: Job, workload: Workload, reason: str) -> Action | None:
-    """Suspend, wait for the pods to end, restore; None while waiting, and when all is done."""
-    if not job.spec.suspend:
-        return Stop(reason)
-    if batch.is_active(job):
+def _reclaim(workload: Workload, parts: Sequence[Part]) -> Action | None:
+    """Release the quota of pods that will not be needed again, before what only tells."""
+    known = {one.name: one.count for one in workload.status.reclaimable_pods}
+    counts = {one.name: max(_reclaimable(one), known.get(one.name, 0)) for one in parts}
+    if all(count <= known.get(name, 0) for name, count in counts.items()):
         return None
-    return Restore(workload) if batch.is_stopping(job) or batch.undo(job, workload) else None
+    return Reclaim(workload, {name: count for name, count in counts.items() if count})
 
 
-def _unless_active(job: Job, action: Action) -> Action | None:
-    return None if batch.is_active(job) else action
+def _reclaimable(part: Part) -> int:
+    if part.ended:
+        return part.count
+    return part.job.reclaimable if part.job is not None else 0
 
 
-def _mismatch(job: Job, workload: Workload) -> Action | None:
-    reserved = workload.status.admission is not None
-    if job.spec.suspend and not reserved and not job.metadata.deleting:
-        return Match(workload)
-    if not job.spec.suspend:
-        return Stop(NO_MATCH)
-    if batch.was_started(job):
-        return _halt(job, workload, NO_MATCH) or _unless_active(job, Discard(workload))
-    return _unless_active(job, Discard(workload))
-
-
-def _while_suspended(job: Job, workload: Workload) -> Action | None:
-    if job.metadata.deleting:
-        return None
-    if batch.is_stopping(job):
-        return _unless_active(job, Restore(workload))
-    if _is_admitted(workload):
-        return Start(workload)
-    if not workload.status.is_true("QuotaReserved") and not follows(job.metadata, workload):
-        return Follow(workload)
-    return None
-
-
-def _while_running(job: Job, workload: Workload) -> Action | None:
-    reclaimable = batch.reclaimable(job)
-    known = sum(one.count for one in workload.status.reclaimable_pods)
-    if reclaimable > known:
-        return Reclaim(workload, {batch.MAIN: reclaimable})  # frees quota, so it comes first
-    ready = batch.are_pods_ready(job)
+def _tell_ready(workload: Workload, parts: Sequence[Part]) -> Action | None:
+    ready = all(job.ready for _, job in living(parts))
     return Ready(workload, ready) if ready != workload.status.is_true("PodsReady") else None
 
 
-def patience_s(action: Action, tell_ready_within_s: float) -> float:
-    """Return for how many seconds a write may be put off while the API server is slow; mostly 0.
-
-    The finalizer of a finished Workload is in nobody's way, unless that is being deleted. That pods
-    are ready need not be written at all if the Job finishes meanwhile.
-    """
-    match action:
-        case LetGo(workload=workload):
-            return 0.0 if workload.metadata.deleting else LET_GO_WITHIN_S
-        case Ready(ready=True):
-            return tell_ready_within_s
-        case _:
-            return 0.0
+def _after_the_end(gang: Gang, workload: Workload) -> Action | None:
+    of_gang = gang_key(workload.metadata)
+    running = [
+        job
+        for job in gang.form.owners(gang, workload)
+        if of_gang in (None, gang_key(job.metadata))
+        and not (job.suspended or job.metadata.deleting or job.ended)
+    ]
+    if running:
+        return Stop(running, NOT_ADMITTED, mark=not gang.form.several)
+    return LetGo(workload) if _is_held_by_us(workload) else None
 
 
-def _is_admitted(workload: Workload) -> bool:
-    """Say whether a Job may run: `Admitted` counts only together with a reservation of quota."""
-    holds = workload.status.admission is not None and workload.status.is_true("QuotaReserved")
-    return holds and workload.status.is_true("Admitted")
-
-
-def _held_by_us(workload: Workload) -> bool:
+def _is_held_by_us(workload: Workload) -> bool:
     return labels.RESOURCE_IN_USE in workload.metadata.finalizers

@@ -4,15 +4,20 @@ The Workload is adopted as it is: it is neither created, changed nor deleted to 
 two do not match, the Workload finishes with the reason OutOfSync, and the Job stays suspended.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from queueing.controller.jobs import ladder, workload_writes
+from typing_extensions import override
+
+from queueing.controller.jobs.actions import Action, Adopt, Complain, Finish, Stop
+from queueing.controller.jobs.alone import Alone
+from queueing.controller.jobs.gangs import Gang
+from queueing.controller.jobs.parts import Part
 from queueing.translate import labels
-from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, named_owner
+from queueing.translate.jobs.composition import named_owner
 from queueing.translate.jobs.identity import owner_reference
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 NOT_THERE = "The prebuilt workload does not exist"
@@ -21,72 +26,75 @@ OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
 
 
 @dataclass(frozen=True, slots=True)
-class Adopt:
-    """Make the Job the Workload's controlling owner, and add our finalizer."""
+class Prebuilt(Alone):
+    """A gang of one part whose Workload was there first."""
 
-    workload: Workload
+    lacks: str = NOT_THERE
+    """Why there is no Workload, if there is none."""
+    lost: ClassVar[str] = OUT_OF_SYNC
 
-    def fields(self, job: Job) -> dict[str, Any]:
-        """Return the fields of the Workload's metadata that a merge patch sets."""
-        meta = self.workload.metadata
-        kept = [
-            {
-                "apiVersion": one.api_version,
-                "kind": one.kind,
-                "name": one.name,
-                "uid": one.uid,
-                "controller": one.controller,
-                "blockOwnerDeletion": one.block_owner_deletion,
-            }
-            for one in meta.owner_references
-        ]
-        mine = owner_reference(batch.KIND.api_version, batch.KIND.kind, job.metadata)
-        found = {
-            "ownerReferences": [*kept, mine],
-            "labels": {labels.JOB_UID: job.metadata.uid},
-            "annotations": named_owner(batch.KIND, job.metadata),
-        }
-        if labels.RESOURCE_IN_USE in meta.finalizers:
-            return found
-        # Else it would be deleted together with the Job, and its quota free while pods still run.
-        return {**found, "finalizers": [*meta.finalizers, labels.RESOURCE_IN_USE]}
+    @override
+    def before(self, gang: Gang) -> Action | None:
+        (job,) = gang.jobs.values()
+        return adoption(job, gang.workloads[0]) if gang.workloads else None
+
+    @override
+    def assemble(self, gang: Gang) -> Action | None:
+        if not gang.candidates:
+            return None
+        job = gang.candidates[0]
+        return Complain(job, self.lacks) if job.suspended else Stop((job,), self.lacks)
+
+    @override
+    def while_pending(self, gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
+        return self.misfit(workload, parts[0].lost) if parts[0].lost else None
+
+    @override
+    def misfit(self, workload: Workload, why: str) -> Action:
+        return Finish(workload, "OutOfSync", why)
 
 
-@dataclass(frozen=True, slots=True)
-class Lacks:
-    """Record an Event that the Job waits for its Workload, and why."""
-
-    message: str
-
-
-def next_action(
-    job: Job, workload: Workload | None, origin: Origin
-) -> ladder.Action | Adopt | Lacks | None:
-    """Return what to do next for a Job and the Workload that it names, None if that is missing."""
+def found(workload: Workload | None, job: JobView) -> tuple[Prebuilt, Sequence[Workload]]:
+    """Return the form of a Job that names this Workload, and its Workloads: one or none."""
     if workload is None:
-        return _without(job, NOT_THERE)
-    uids = [one.uid for one in workload.metadata.owner_references if one.controller]
-    if uids and uids != [job.metadata.uid]:
-        return _without(job, TAKEN)
+        return Prebuilt(lacks=NOT_THERE), ()
+    taken = any(uid != job.metadata.uid for uid in _controllers(workload))
+    return (Prebuilt(lacks=TAKEN), ()) if taken else (Prebuilt(), (workload,))
+
+
+def adoption(job: JobView, workload: Workload) -> Adopt | None:
+    """Return the step by which a Job takes a Workload that no other has; None if it need not."""
     over = workload.status.is_true("Finished") or workload.metadata.deleting
-    if not uids and not over and not job.metadata.deleting:
-        return Adopt(workload)
-    if not over and batch.finished(job) is None and not batch.equivalent(job, workload):
-        return _part(job, workload)
-    action = ladder.next_action(job, [workload], origin)
-    return None if isinstance(action, ladder.Follow) else action
-
-
-def _part(job: Job, workload: Workload) -> ladder.Action | None:
-    """Finish a Workload that does not match its Job, which is stopped first if it runs."""
-    if not job.spec.suspend:
-        return ladder.Stop(OUT_OF_SYNC)
-    if batch.is_active(job):
+    if over or job.metadata.deleting or _controllers(workload):
         return None
-    return workload_writes.Finish(workload, "OutOfSync", OUT_OF_SYNC)
+    return Adopt(workload, job)
 
 
-def _without(job: Job, message: str) -> ladder.Action | Lacks | None:
-    if job.metadata.deleting or batch.finished(job) is not None:
-        return None
-    return Lacks(message) if job.spec.suspend else ladder.Suspend(message)
+def adopted(action: Adopt) -> dict[str, Any]:
+    """Return the fields of the Workload's metadata that a merge patch sets for an adoption."""
+    meta, job = action.workload.metadata, action.job
+    kept = [
+        {
+            "apiVersion": one.api_version,
+            "kind": one.kind,
+            "name": one.name,
+            "uid": one.uid,
+            "controller": one.controller,
+            "blockOwnerDeletion": one.block_owner_deletion,
+        }
+        for one in meta.owner_references
+    ]
+    mine = owner_reference(job.kind.api_version, job.kind.kind, job.metadata)
+    fields: dict[str, Any] = {
+        "ownerReferences": [*kept, mine],
+        "labels": {labels.JOB_UID: job.metadata.uid},
+        "annotations": named_owner(job.kind, job.metadata),
+    }
+    if labels.RESOURCE_IN_USE in meta.finalizers:
+        return fields
+    # Else it would be deleted together with the Job, and its quota free while pods still run.
+    return {**fields, "finalizers": [*meta.finalizers, labels.RESOURCE_IN_USE]}
+
+
+def _controllers(workload: Workload) -> list[str]:
+    return [one.uid for one in workload.metadata.owner_references if one.controller]

@@ -5,10 +5,10 @@ from queueing.controller.writing.events import Events
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 
 
-def resolve(objects: Objects, events: Events, job: Job) -> Priority | None:
+def resolve(objects: Objects, events: Events, job: JobView) -> Priority | None:
     """Return a Job's priority, by its WorkloadPriorityClass or its pods' PriorityClass.
 
     None when that class does not exist. Then an Event says so, and the Job waits for the class.

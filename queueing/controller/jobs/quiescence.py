@@ -11,7 +11,7 @@ from queueing.controller.job_pods import pods_of
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.translate.checkpoints.wire import Pod
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 LINGER_S = 5.0
@@ -30,16 +30,16 @@ class Quiescence:
         self._doubted: dict[Key, float] = {}
         """Jobs that `wait_s` was unsure about, and since when (wall clock)."""
 
-    def stopping(self, job: Job) -> None:
+    def stopping(self, job: JobView) -> None:
         """Note a Job that is about to be suspended."""
-        self._seen[job.metadata.key] = job.status.start_time is not None
+        self._seen[job.metadata.key] = job.source.status.start_time is not None
 
     def forget(self, key: Key) -> None:
         """Forget a Job whose template is restored, or that is deleted."""
         self._seen.pop(key, None)
         self._doubted.pop(key, None)
 
-    async def wait_s(self, job: Job, workload: Workload) -> float:
+    async def wait_s(self, job: JobView, workload: Workload) -> float:
         """Return the seconds after which to ask again; 0 when no pod runs or will be created.
 
         For a suspended Job whose status has no active pods. Raises KubeError.
@@ -54,13 +54,15 @@ class Quiescence:
         pods = await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
         return 0.0 if all(pod.status.is_terminal for pod in pods) else AGAIN_S
 
-    def _start_was_seen(self, job: Job, workload: Workload) -> bool:
+    def _start_was_seen(self, job: JobView, workload: Workload) -> bool:
         """Say whether the Job's condition `Suspended` is of the suspension after the last start.
 
         By what was noted when this term suspended it. For other Jobs by the times of `Suspended`
         and `Admitted`, which are whole seconds of two clocks.
         """
-        suspended = next((one for one in job.status.conditions if one.type == "Suspended"), None)
+        suspended = next(
+            (one for one in job.source.status.conditions if one.type == "Suspended"), None
+        )
         if suspended is None or suspended.status != "True":
             return False
         known = self._seen.get(job.metadata.key)

@@ -1,44 +1,32 @@
-"""Reconciles Jobs: does the next write that the ladder names, one per look."""
+"""Reconciles gangs, most of which are one Job: does the step that the ladder names."""
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-from queueing.controller.jobs import ancestry, ladder, prebuilt, solitary
+from queueing.controller.jobs import actions, ancestry, ladder
+from queueing.controller.jobs.actions import Action
+from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.evictions import Evictions
+from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.managed import JobRules, is_managed
-from queueing.controller.jobs.priorities import resolve
+from queueing.controller.jobs.membership import Membership
+from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
+from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
-from queueing.controller.jobs.workload_writes import LetGo
 from queueing.controller.stores.objects import Objects
-from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods
+from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, PodSetPods
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key, Uid
-from queueing.kube.deletion import this_life
-from queueing.kube.errors import AlreadyExistsError, InvalidError
-from queueing.kube.resources import WORKLOADS
 from queueing.kube.workqueue import WorkQueue
-from queueing.translate import labels
-from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import (
-    Origin,
-    compose,
-    gates_of,
-    max_execution_time,
-    prebuilt_name,
-)
 from queueing.translate.jobs.management import TooDeepError
-from queueing.translate.marks import refusal_of, refused_marks
-from queueing.translate.outbound import workloads as outbound
-from queueing.translate.outbound.conditions import patch
-from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.jobs.view import JobView
 
 
 class JobReconciler:
-    """Reconciles one Job at a time; called by workers of a work queue."""
+    """Reconciles one Job, or one gang with a name, at a time; called by workers of two queues."""
 
     def __init__(
         self,
@@ -46,52 +34,90 @@ class JobReconciler:
         writes: LeaderWrites,
         rules: JobRules,
         dependencies: Dependencies,
-        queue: WorkQueue[Key],
     ) -> None:
-        self._objects, self._writes, self._rules = objects, writes, rules
-        self._events, self._reporter = dependencies.events, dependencies.reporter
-        self._barrier, self._deferral = dependencies.barrier, dependencies.deferral
-        self._quiescence, self._queue = dependencies.quiescence, queue
+        self._objects, self._rules = objects, rules
+        self._jobs, self._gangs = dependencies.jobs, dependencies.gangs
+        self._events, self._barrier = dependencies.events, dependencies.barrier
+        self._deferral, self._quiescence = dependencies.deferral, dependencies.quiescence
         self._departing = dependencies.departing
-        self._starting = Starting(objects, writes, dependencies)
+        self._membership = Membership(objects, writes, rules)
+        self._evictions = Evictions(writes, dependencies)
+        self._starting = Starting(objects, writes, dependencies, self._evictions)
         self._stopping = Stopping(writes, dependencies)
-        self._workload_writer = WorkloadWriter(writes, dependencies)
+        self._workload_writer = WorkloadWriter(objects, writes, rules, dependencies)
+        self._waiting_reasons = WaitingReasons(
+            writes, dependencies.events, dependencies.clock, dependencies.gangs
+        )
 
     async def look(self, key: Key) -> None:
-        """Do the next write for a Job, if one is due. Raises KubeError to be called again later.
+        """Do the next step for a Job, if one is due. Raises KubeError to be called again later.
 
-        Each write changes the Job or its Workload, whose new version leads to the next call.
+        Each step changes the Job or its Workload, whose new version leads to the next call.
         """
         job = self._objects.jobs.get(key)
         if job is None:
             self._quiescence.forget(key)
             return
         workloads = list(self._objects.workloads_of(job.metadata.uid))
-        claimed = self._objects.gangs.claims(job)
-        if not workloads and await self._look_as_part(job):
-            return
-        if not workloads and (claimed or not self._is_managed(job)):
-            return
-        named = prebuilt_name(job.metadata)
-        if named and not claimed:
-            await self._look_prebuilt(job, Key(f"{job.metadata.namespace}/{named}"))
-            return
-        judge = solitary.next_action if claimed else ladder.next_action
-        action = judge(job, workloads, self._origin(job))
-        if isinstance(action, ladder.Stop) and self._is_saving(job, workloads):
-            return
-        if action is not None and not self._has_to_wait(key, action):
-            await self._act(job, action)
+        if not workloads:
+            if job.metadata.owner_references and await self._look_as_child(job):
+                return
+            if self._objects.gangs.claims(job) or not self._is_managed(job):
+                return
+        gang = self._membership.of_job(job, workloads)
+        await self._advance(gang, ladder.next_action(gang))
 
-    def _has_to_wait(self, key: Key, action: ladder.Action) -> bool:
-        """Say whether an action is put off while the API server is slow; then `key` comes back."""
-        patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
-        again = partial(self._queue.add, key)
-        name = f"{type(action).__name__} {key}"
-        return patience_s > 0 and self._deferral.puts_off(name, again, patience_s)
+    async def look_at_gang(self, key: Key) -> None:
+        """Do the next step for a gang of several Jobs (`namespace/name`), as `look` does."""
+        gang = await self._membership.gather(key)
+        await self._advance(gang, ladder.next_action(gang))
 
-    async def _look_as_part(self, job: Job) -> bool:
-        """Do the next write for a Job below a managed one; False when there is none above it."""
+    async def _advance(self, gang: Gang, action: Action | None) -> None:
+        action = await self._due_now(gang, action)
+        if isinstance(action, actions.Tell):
+            await self._waiting_reasons.tell(gang.key, action)
+            return
+        if gang.form.several:
+            self._waiting_reasons.forget(gang.key)
+        if action is not None and not self._has_to_wait(gang, action):
+            await self._act(gang, action)
+
+    async def _due_now(self, gang: Gang, action: Action | None) -> Action | None:
+        """Return the action itself, or what an `AwaitPods` stands for as its pods are now."""
+        while isinstance(action, actions.AwaitPods):
+            if await self._have_pods(gang, action.departed):
+                self._queue_of(gang).add_after(gang.key, AGAIN_S)
+                action = action.meanwhile
+            else:
+                action = action.then
+        return action
+
+    async def _have_pods(self, gang: Gang, departed: Sequence[Part]) -> bool:
+        """Say whether any of these parts has pods that have not ended. Raises KubeError."""
+        namespace = departed[0].view.metadata.namespace
+        sought = [
+            PodSetPods(one.view.metadata.name, one.name)
+            if gang.form.several or one.job is None
+            else JobPods(Uid(one.job.metadata.uid))
+            for one in departed
+        ]
+        return any([await self._departing.remain(namespace, one) for one in sought])
+
+    def _has_to_wait(self, gang: Gang, action: Action) -> bool:
+        """Say whether an action is put off while the API server is slow; then the key comes back.
+
+        What a gang of several Jobs writes is not put off.
+        """
+        if gang.form.several:
+            return False
+        patience_s = actions.patience_s(action, self._rules.tell_ready_within_s)
+        if patience_s <= 0:
+            return False
+        again = partial(self._jobs.add, gang.key)
+        return self._deferral.puts_off(f"{type(action).__name__} {gang.key}", again, patience_s)
+
+    async def _look_as_child(self, job: JobView) -> bool:
+        """Do the next step for a Job below a managed one; False when there is none above it."""
         try:
             ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
         except TooDeepError as error:
@@ -99,120 +125,54 @@ class JobReconciler:
             return True
         if ancestor is None:
             return False
-        stop = ancestry.next_action(self._objects, job, ancestor)
-        if stop is not None:
-            await self._act(job, stop)
+        if not job.suspended and not ancestry.is_admitted(self._objects, ancestor):
+            await self._stopping.suspend(job, ancestry.NOT_ADMITTED)
         return True
 
-    def _is_saving(self, job: Job, workloads: Sequence[Workload]) -> bool:
-        """Say whether the Job must not be suspended yet, because its pods save a checkpoint."""
-        return any(self._barrier.holds(one, (job,)) for one in workloads)
-
-    async def _look_prebuilt(self, job: Job, key: Key) -> None:
-        """Do the next write for a Job that names a prebuilt Workload."""
-        action = prebuilt.next_action(job, self._objects.workloads.get(key), self._origin(job))
+    async def _act(self, gang: Gang, action: Action) -> None:
         match action:
-            case None:
-                pass
-            case ladder.Stop() if self._is_saving(job, self._named(key)):
-                pass
-            case prebuilt.Lacks(message=message):
+            case actions.Create(members=members):
+                await self._workload_writer.create(gang, members)
+            case actions.Start():
+                await self._starting.start(gang, action)
+            case actions.Stop():
+                await self._stop(gang, action)
+            case actions.Restore(parts=parts):
+                await all_of(self._restore(gang, one) for one in parts)
+            case actions.Match():
+                await self._workload_writer.match(action)
+            case actions.Follow():
+                await self._workload_writer.follow(action)
+            case actions.Discard():
+                await self._workload_writer.discard(gang, action)
+            case actions.Adopt():
+                await self._workload_writer.adopt(action)
+            case actions.BreakUp(workload=workload, message=message):
+                await self._evictions.break_up(gang, workload, message)
+            case actions.Complain(job=job, message=message):
                 self._events.job(job.metadata, "ErrWorkloadCompose", message, warning=True)
-            case prebuilt.Adopt(workload=workload):
-                body = patch(workload.metadata, {"metadata": action.fields(job)})
-                await self._writes.patch_workload(workload, body, subresource="")
+            case actions.Tell() | actions.AwaitPods():
+                pass  # `_advance` saw to it
             case _:
-                await self._act(job, action)
+                speakers = gang.form.owners(gang, action.workload)
+                await self._workload_writer.write(action, [one.metadata for one in speakers])
 
-    async def _act(self, job: Job, action: ladder.Action) -> None:
-        match action:
-            case ladder.Create():
-                await self._create(job)
-            case ladder.Start(workload=workload):
-                await self._starting.start(job, workload)
-            case ladder.Suspend(reason=reason):
-                await self._stopping.suspend(job, reason)
-            case ladder.Stop(reason=reason):
-                await self._stopping.suspend(job, reason, {labels.STOPPING: "true"})
-            case ladder.Restore(workload=workload):
-                await self._restore(job, workload)
-            case ladder.Match(workload=workload):
-                await self._match(job, workload)
-            case ladder.Follow(workload=workload):
-                await self._follow(job, workload)
-            case ladder.Discard(workload=workload):
-                await self._discard(job, workload)
-            case ladder.AwaitPods(then=then):
-                await self._await_pods(job, then)
-            case _:
-                await self._workload_writer.write(action, (job.metadata,))
-
-    async def _discard(self, job: Job, workload: Workload) -> None:
-        meta = workload.metadata
-        await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
-        message = f"Deleted not matching Workload: {meta.key}"
-        self._events.job(job.metadata, "DeletedWorkload", message)
-
-    async def _create(self, job: Job) -> None:
-        priority = resolve(self._objects, self._events, job)
-        if priority is None:
+    async def _stop(self, gang: Gang, action: actions.Stop) -> None:
+        """Suspend jobs, unless their pods save a checkpoint."""
+        jobs = action.jobs
+        if any(self._barrier.holds(one, jobs) for one in gang.workloads):
             return
-        origin = self._origin(job)
-        body = compose(origin, batch.pod_sets(job), priority)
-        try:
-            await self._writes.create_workload(job.metadata.namespace, body)
-        except AlreadyExistsError:
-            return  # made by us before and not seen yet; or another Job's digest gives the name
-        except InvalidError as error:
-            self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
-            raise
-        self._reporter.created("Job", job.metadata)
-        key = f"{job.metadata.namespace}/{origin.name}"
-        for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):
-            self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
-        self._events.job(job.metadata, "CreatedWorkload", f"Created Workload: {key}")
+        await all_of(self._stopping.suspend(one, action.reason, mark=action.mark) for one in jobs)
 
-    async def _restore(self, job: Job, workload: Workload) -> None:
-        wait_s = await self._stopping.restore(job, workload)
+    async def _restore(self, gang: Gang, part: Part) -> None:
+        if part.job is None:
+            return
+        wait_s = await self._stopping.restore(part.job, part.view)
         if wait_s > 0:
-            self._queue.add_after(job.metadata.key, wait_s)
+            self._queue_of(gang).add_after(gang.key, wait_s)
 
-    async def _await_pods(self, job: Job, then: LetGo) -> None:
-        meta = job.metadata
-        if await self._departing.remain(meta.namespace, JobPods(Uid(meta.uid))):
-            self._queue.add_after(meta.key, AGAIN_S)
-        else:
-            await self._workload_writer.write(then, (meta,))
+    def _queue_of(self, gang: Gang) -> WorkQueue[Key]:
+        return self._gangs if gang.form.several else self._jobs
 
-    async def _match(self, job: Job, workload: Workload) -> None:
-        body = outbound.change_spec(workload, {"podSets": batch.pod_sets(job)})
-        await self._writes.patch_workload(workload, body, subresource="")
-        self._events.job(
-            job.metadata,
-            "UpdatedWorkload",
-            f"Updated not matching Workload for suspended job: {workload.metadata.key}",
-        )
-
-    async def _follow(self, job: Job, workload: Workload) -> None:
-        priority = resolve(self._objects, self._events, job)
-        if priority is None:
-            return
-        fields: dict[str, Any] = {
-            "queueName": job.metadata.labels.get(labels.QUEUE_NAME) or None,
-            "maximumExecutionTimeSeconds": max_execution_time(job.metadata),
-            "priorityClassRef": None,
-            **priority.fields(),
-        }
-        body = outbound.follow(workload, fields, gates_of(job.metadata))
-        await self._writes.patch_workload(workload, body, subresource="")
-
-    def _named(self, key: Key) -> list[Workload]:
-        workload = self._objects.workloads.get(key)
-        return [] if workload is None else [workload]
-
-    def _origin(self, job: Job) -> Origin:
-        copied = self._rules.labels_to_copy
-        return Origin(kind=batch.KIND, metadata=job.metadata, labels_to_copy=copied)
-
-    def _is_managed(self, job: Job) -> bool:
+    def _is_managed(self, job: JobView) -> bool:
         return is_managed(self._objects, self._rules, job)

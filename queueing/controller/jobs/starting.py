@@ -1,74 +1,166 @@
-"""Unsuspends a Job whose Workload is admitted, or writes into the Workload why it cannot start."""
+"""Starts gangs: unsuspends their jobs with what the admission adds to their pod templates.
+
+The patches of a gang with a name are sent as dry runs first: a dry run finds what the API server
+would refuse (by validation, webhooks or policies) while no member runs yet. One Job is patched at
+once, because nobody else could be left without it.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from queueing.controller.checkpoints.starting import warn_of_grace
+from queueing.controller.jobs.actions import Start
 from queueing.controller.jobs.additions import additions
-from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.concurrent_writes import outcomes
+from queueing.controller.jobs.dependencies import Dependencies, DeviceMaker
+from queueing.controller.jobs.evictions import Evictions
+from queueing.controller.jobs.gangs import Gang
+from queueing.controller.jobs.parts import Part, living
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.lifecycle.steps import Cause, Condemn, Evict
+from queueing.core.lifecycle.steps import Cause
 from queueing.kube.client import Call
+from queueing.kube.errors import (
+    BadRequestError,
+    ForbiddenError,
+    InvalidError,
+    KubeError,
+    NotPermittedError,
+)
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import ConflictError
+from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
-from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.workloads import Workload
+
+
+class RefusedStartError(Exception):
+    """The API server refuses to start a member as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The patch that starts a job."""
+
+    job: JobView
+    body: bytes
 
 
 class Starting:
-    """Starts single Jobs; what their pods need of devices is created first."""
+    """Starts gangs, or writes into their Workloads why they cannot start."""
 
-    def __init__(self, objects: Objects, writes: LeaderWrites, dependencies: Dependencies) -> None:
-        self._objects, self._writes = objects, writes
+    def __init__(
+        self, objects: Objects, writes: LeaderWrites, dependencies: Dependencies, evict: Evictions
+    ) -> None:
+        self._objects, self._writes, self._evict = objects, writes, evict
         self._events, self._reporter = dependencies.events, dependencies.reporter
         self._clock, self._devices = dependencies.clock, dependencies.devices
         self._late_reservations = dependencies.late_reservations
 
-    async def start(self, job: Job, workload: Workload) -> None:
-        """Start a Job, or end or evict its Workload. Raises KubeError to be called again later.
+    async def start(self, gang: Gang, action: Start) -> None:
+        """Unsuspend the jobs, or end or evict the Workload. Raises KubeError to be called again.
 
-        Evicted is a Workload whose reservation an earlier leader wrote too late. Finished as
-        FailedToStart is one whose admission contradicts the Job's pod template; deactivated is one
-        whose devices cannot be claimed as requested.
+        Evicted is one whose reservation an earlier leader wrote too late, or of several jobs with
+        one that the API server refuses to start, or whose devices cannot be claimed; a single job's
+        is deactivated for that. Finished as FailedToStart is one whose admission contradicts a pod
+        template, if no part of it runs yet.
         """
-        withdrawal = self._late_reservations.withdrawal(workload)
+        workload = action.workload
+        withdrawal = None if action.begun else self._late_reservations.withdrawal(workload)
         if withdrawal is not None:
-            await self._withdraw(workload, withdrawal)
+            await self._evict.withdraw(gang, workload, withdrawal)
             return
         try:
-            added = additions(self._objects, job, workload)
-            changes = await self._devices.prepare(job, workload)
-            spec = batch.start(job, added.with_devices(changes))
-        except DevicesRefusedError as error:
-            await self._condemn(workload, error)
-            return
+            prepared = await prepare(self._objects, action.parts, self._devices)
+            began = self._clock.now()
+            if gang.form.several:
+                await send_together(self._writes, prepared)
+            else:
+                await send(self._writes, prepared[0])
         except ConflictError as error:
-            body = outbound.finish(workload, "FailedToStart", str(error), self._clock.now())
-            await self._writes.patch_workload(workload, body)
+            await self._contradict(gang, action, str(error))
             return
-        trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
-        began = self._clock.now()
-        body = patch(job.metadata, {"spec": spec})
-        await self._writes.patch_job(job, body, call=Call(traceparent=trace))
+        except DevicesRefusedError as error:
+            if gang.form.several:
+                await self._evict.refuse(gang, workload, str(error))
+            else:
+                await self._evict.condemn(workload, Cause(error.reason), error.message)
+            return
+        except RefusedStartError as error:
+            await self._evict.refuse(gang, workload, str(error))
+            return
         self._reporter.started(workload, began)
-        admission = workload.status.admission
+        self._tell(gang, action)
+
+    async def _contradict(self, gang: Gang, action: Start, why: str) -> None:
+        if action.begun:
+            await self._evict.refuse(gang, action.workload, why)
+            return
+        body = outbound.finish(action.workload, "FailedToStart", why, self._clock.now())
+        await self._writes.patch_workload(action.workload, body)
+
+    def _tell(self, gang: Gang, action: Start) -> None:
+        admission = action.workload.status.admission
         queue = admission.cluster_queue if admission else ""
-        self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}")
-        warn_of_grace(self._objects, self._events, workload, [job])
+        told = ", with its gang" if gang.form.several else ""
+        jobs = [job for _, job in living(action.parts)]
+        for job in jobs:
+            self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}{told}")
+        warn_of_grace(self._objects, self._events, action.workload, jobs)
 
-    async def _withdraw(self, workload: Workload, step: Evict) -> None:
-        """Evict a Workload whose reservation was written too late; nothing of it has started."""
-        body = outbound.evict(workload, step, self._clock.now())
-        await self._writes.patch_workload(workload, body)
-        self._events.workload(
-            workload.metadata, "EvictedDueToPreempted", step.message, warning=True
-        )
 
-    async def _condemn(self, workload: Workload, error: DevicesRefusedError) -> None:
-        """Begin to deactivate a Workload whose devices cannot be claimed; a user must act."""
-        step = Condemn(cause=Cause(error.reason), message=error.message)
-        body = outbound.condemn(workload, step, self._clock.now())
-        await self._writes.patch_workload(workload, body)
-        self._events.workload(workload.metadata, error.reason, error.message, warning=True)
+async def prepare(objects: Objects, parts: Sequence[Part], devices: DeviceMaker) -> list[Prepared]:
+    """Create the claims of parts, and return the patches of their jobs.
+
+    Raises ConflictError (of injection) when the admission contradicts a pod template,
+    DevicesRefusedError when devices cannot be claimed as requested, KubeError to be called again.
+    """
+    made = []
+    for one in parts:
+        if one.job is not None:
+            added = additions(objects, one.job, one.view)
+            added = added.with_devices(await devices.prepare(one.job, one.view))
+            body = patch(one.job.metadata, {"spec": batch.start(one.job, added)})
+            made.append(Prepared(one.job, body))
+    return made
+
+
+async def send(writes: LeaderWrites, one: Prepared) -> None:
+    """Start a job. Raises KubeError to be called again."""
+    trace = one.job.metadata.annotations.get(labels.TRACE_PARENT, "")
+    await writes.patch_job(one.job, one.body, call=Call(traceparent=trace))
+
+
+async def send_together(writes: LeaderWrites, prepared: Sequence[Prepared]) -> None:
+    """Send all patches as dry runs and then, if none is refused, for real.
+
+    Raises RefusedStartError when one is definitely refused, KubeError to be called again.
+    """
+    _judge(prepared, await outcomes(_rehearse(writes, one) for one in prepared))
+    _judge(prepared, await outcomes(send(writes, one) for one in prepared))
+
+
+async def _rehearse(writes: LeaderWrites, one: Prepared) -> None:
+    # 400 may come from a webhook that does not support dry runs; the patch itself will tell.
+    with contextlib.suppress(BadRequestError):
+        await writes.rehearse_job(one.job, one.body)
+
+
+def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> None:
+    """Raise the first definite refusal as RefusedStartError, else the first error, if any."""
+    for one, error in zip(prepared, errors, strict=True):
+        if error is not None and _is_definite(error):
+            raise RefusedStartError(f"Job {one.job.metadata.name}: {error.message}") from error
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def _is_definite(error: KubeError) -> bool:
+    """Say whether another attempt with the same patch would be refused as well."""
+    if isinstance(error, NotPermittedError):
+        return False
+    return isinstance(error, (InvalidError, ForbiddenError, BadRequestError))

@@ -1,14 +1,13 @@
 """Suspends Jobs, single ones and those of gangs, and restores their pod templates."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.translate import labels
 from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound.conditions import patch
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
 
@@ -19,18 +18,16 @@ class Stopping:
         self._writes, self._events = writes, dependencies.events
         self._quiescence = dependencies.quiescence
 
-    async def suspend(
-        self, job: Job, reason: str, annotations: Mapping[str, str] | None = None
-    ) -> None:
-        """Suspend a Job, with annotations if given, and record why. Raises KubeError."""
+    async def suspend(self, job: JobView, reason: str, *, mark: bool = False) -> None:
+        """Suspend a Job, and mark it as stopping if wanted. Records why. Raises KubeError."""
         fields: dict[str, Any] = {"spec": {"suspend": True}}
-        if annotations:
-            fields["metadata"] = {"annotations": annotations}
+        if mark:
+            fields["metadata"] = {"annotations": {labels.STOPPING: "true"}}
         self._quiescence.stopping(job)
         await self._writes.patch_job(job, patch(job.metadata, fields))
         self._events.job(job.metadata, "Stopped", reason)
 
-    async def restore(self, job: Job, workload: Workload) -> float:
+    async def restore(self, job: JobView, workload: Workload) -> float:
         """Do the next write to restore a suspended Job's pod template. Raises KubeError.
 
         Returns the seconds after which to call again while pods may still come, and 0 after a
@@ -41,7 +38,7 @@ class Stopping:
         if wait_s > 0:
             return wait_s
         meta = job.metadata
-        if job.status.start_time is not None:
+        if job.source.status.start_time is not None:
             body = patch(meta, {"status": {"startTime": None}})
             await self._writes.patch_job(job, body, subresource="status")
             return 0.0

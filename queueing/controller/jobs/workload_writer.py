@@ -1,32 +1,125 @@
-"""Sends the writes of `workload_writes`, for single Jobs and for gangs."""
+"""Sends the writes of a gang's Workload."""
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
-from queueing.controller.jobs.dependencies import Dependencies
-from queueing.controller.jobs.workload_writes import (
+from queueing.controller.jobs.actions import (
+    Adopt,
+    Discard,
     Finish,
+    Follow,
     LetGo,
+    Match,
     Ready,
     Reclaim,
     Release,
     WorkloadWrite,
 )
+from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.gangs import Gang
+from queueing.controller.jobs.managed import JobRules
+from queueing.controller.jobs.prebuilt import adopted
+from queueing.controller.jobs.priorities import resolve
+from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.kube.deletion import this_life
+from queueing.kube.errors import AlreadyExistsError, InvalidError
+from queueing.kube.resources import WORKLOADS
+from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs.composition import gates_of
+from queueing.translate.jobs.view import JobView
+from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
+from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 
 class WorkloadWriter:
-    """Sends one write per call, and reports it to Events, metrics and traces once it is done."""
+    """Sends one write per call, and reports it to Events, metrics and traces once it is done.
 
-    def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
-        self._writes, self._devices, self._clock = writes, dependencies.devices, dependencies.clock
+    Every method raises KubeError to be called again later.
+    """
+
+    def __init__(
+        self, objects: Objects, writes: LeaderWrites, rules: JobRules, dependencies: Dependencies
+    ) -> None:
+        self._objects, self._writes, self._rules = objects, writes, rules
+        self._devices, self._clock = dependencies.devices, dependencies.clock
         self._reporter, self._events = dependencies.reporter, dependencies.events
 
+    async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
+        """Create a Workload, unless the class of its priority is missing."""
+        priority = resolve(self._objects, self._events, members[0])
+        if priority is None:
+            return
+        name, body = gang.form.compose(members, priority, self._rules.labels_to_copy)
+        namespace = members[0].metadata.namespace
+        try:
+            await self._writes.create_workload(namespace, body)
+        except AlreadyExistsError:
+            return  # made by us before and not seen yet; or another Job's digest gives the name
+        except InvalidError as error:
+            for job in members:
+                self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
+            raise
+        last = max(members, key=lambda job: job.metadata.created)
+        self._reporter.created(last.kind.kind, last.metadata)
+        for job in members:
+            if not gang.form.several:
+                self._tell_unsupported(job)
+            said = f"Created Workload: {namespace}/{name}"
+            self._events.job(job.metadata, "CreatedWorkload", said)
+
+    def _tell_unsupported(self, job: JobView) -> None:
+        for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):
+            self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
+
+    async def adopt(self, action: Adopt) -> None:
+        """Make a job the owner of its prebuilt Workload."""
+        workload = action.workload
+        body = patch(workload.metadata, {"metadata": adopted(action)})
+        await self._writes.patch_workload(workload, body, subresource="")
+
+    async def discard(self, gang: Gang, action: Discard) -> None:
+        """Delete a Workload."""
+        meta = action.workload.metadata
+        await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
+        why = f": {action.message}" if gang.form.several else ""
+        for job in gang.form.owners(gang, action.workload):
+            said = f"Deleted not matching Workload: {meta.key}{why}"
+            self._events.job(job.metadata, "DeletedWorkload", said)
+
+    async def match(self, action: Match) -> None:
+        """Write the pod sets of jobs into their Workload."""
+        workload, members = action.workload, action.members
+        fields: dict[str, Any] = {}
+        if action.follows:
+            priority = resolve(self._objects, self._events, members[0])
+            if priority is None:
+                return
+            fields["podSets"] = gang_workload.pod_sets(members)
+            fields |= gang_workload.following(members, priority)
+        else:
+            fields["podSets"] = batch.pod_sets(members[0])
+        body = outbound.change_spec(workload, fields)
+        await self._writes.patch_workload(workload, body, subresource="")
+        for job in () if action.follows else members:
+            said = f"Updated not matching Workload for suspended job: {workload.metadata.key}"
+            self._events.job(job.metadata, "UpdatedWorkload", said)
+
+    async def follow(self, action: Follow) -> None:
+        """Write queue, priority, time limit and gates of a job into its Workload."""
+        workload, job = action.workload, action.job
+        priority = resolve(self._objects, self._events, job)
+        if priority is None:
+            return
+        fields = gang_workload.following((job,), priority)
+        body = outbound.follow(workload, fields, gates_of(job.metadata))
+        await self._writes.patch_workload(workload, body, subresource="")
+
     async def write(self, due: WorkloadWrite, jobs: Sequence[Meta]) -> None:
-        """Send a write about these Jobs. Raises KubeError to be called again later.
+        """Send a write about these jobs.
 
         Quota is not released while devices are still allocated; the claims' change leads to the
         next call.

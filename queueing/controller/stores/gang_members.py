@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from queueing.controller.stores.indexes import Index
 from queueing.core.names import Key
 from queueing.translate.jobs.gang import gang_key
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 
@@ -17,13 +17,13 @@ class GangMembers:
         self.workloads: Index[Key] = Index()
         self._holders: Index[str] = Index()
 
-    def put_job(self, found: Job) -> None:
+    def put_job(self, found: JobView) -> None:
         """Add a Job to the gang that its label names, if it names one."""
         gang = gang_key(found.metadata)
         if gang is not None:
             self.jobs.add(gang, found.metadata.key)
 
-    def drop_job(self, found: Job) -> None:
+    def drop_job(self, found: JobView) -> None:
         """Remove a Job from the gang that its label names."""
         gang = gang_key(found.metadata)
         if gang is not None:
@@ -52,13 +52,13 @@ class GangMembers:
         for owner in found.metadata.owner_references:
             self._holders.drop(owner.uid, gang)
 
-    def of_job(self, job: Job) -> Iterable[Key]:
+    def of_job(self, job: JobView) -> Iterable[Key]:
         """Return the gangs of a Job: the one its label names, and those whose Workload names it."""
         named = gang_key(job.metadata)
         found = dict.fromkeys(self._holders[job.metadata.uid])
         return found if named is None else {named: None, **found}
 
-    def claims(self, job: Job) -> bool:
+    def claims(self, job: JobView) -> bool:
         """Say whether a Job belongs to a gang, whose reconciler then starts and stops it."""
         return bool(gang_key(job.metadata) or self._holders[job.metadata.uid])
 

@@ -15,10 +15,10 @@ from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.limits import Amounts, LimitSummary, summarize
 from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import (
     AdmissionCheck,
@@ -49,7 +49,7 @@ def owner_uids(meta: Meta) -> Iterable[str]:
 class Objects:
     """All objects: namespaced ones by key (`namespace/name`), the others by name."""
 
-    jobs: dict[Key, Job] = field(default_factory=dict)
+    jobs: dict[Key, JobView] = field(default_factory=dict)
     workloads: dict[Key, Workload] = field(default_factory=dict)
     facts: dict[Key, WorkloadFact] = field(default_factory=dict)
     """The fact of each Workload, as it was last translated."""
@@ -118,7 +118,7 @@ class Objects:
             self.holders_by_queue.drop(found.status.admission.cluster_queue, key)
         self.gangs.drop_workload(found)
 
-    def put_job(self, found: Job) -> None:
+    def put_job(self, found: JobView) -> None:
         """Store a Job in place of the one seen before, and index it."""
         key = found.metadata.key
         self.drop_job(key)
@@ -150,7 +150,7 @@ class Objects:
         found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
         yield from sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
 
-    def owners_of(self, workload: Workload) -> list[Job]:
+    def owners_of(self, workload: Workload) -> list[JobView]:
         """Return the Jobs that own a Workload: one, or the members of a gang."""
         keys = (self.job_keys.get(owner.uid) for owner in workload.metadata.owner_references)
         return [self.jobs[key] for key in keys if key is not None]
@@ -176,6 +176,6 @@ class Objects:
         return {name: one.amounts() for name, one in self.runtime_classes.items()}
 
 
-def _prebuilt_of(found: Job) -> Key | None:
+def _prebuilt_of(found: JobView) -> Key | None:
     name = prebuilt_name(found.metadata)
     return Key(f"{found.metadata.namespace}/{name}") if name else None

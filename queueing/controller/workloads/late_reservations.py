@@ -61,7 +61,7 @@ class LateReservations:
         jobs = self._objects.jobs
         keys = self._objects.job_keys
         owners = [keys.get(owner.uid) for owner in workload.metadata.owner_references]
-        return all(jobs[key].spec.suspend for key in owners if key is not None)
+        return all(jobs[key].suspended for key in owners if key is not None)
 
 
 def _age(workload: Workload) -> tuple[float, str]:

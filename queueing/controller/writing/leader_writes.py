@@ -13,8 +13,8 @@ from queueing.kube.client import PLAIN, Call, Client
 from queueing.kube.errors import FencedError, NotFoundError, NotSentError, RefusedError
 from queueing.kube.outcome import MaySend, WriteRules
 from queueing.kube.resources import JOBS, WORKLOADS, Target
+from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -110,7 +110,7 @@ class LeaderWrites:
         await self.client.delete_all(target, label_selector)
 
     async def patch_job(
-        self, of: Job, body: bytes, *, subresource: str = "", call: Call = PLAIN
+        self, of: JobView, body: bytes, *, subresource: str = "", call: Call = PLAIN
     ) -> None:
         """Merge-patch a Job."""
         target = JOBS.at(of.metadata.name, of.metadata.namespace, subresource)
@@ -118,7 +118,7 @@ class LeaderWrites:
         purpose = "job_status" if subresource == "status" else "job"
         self.absorb_job(await self._counted(purpose, self.client.patch_merge(target, body, call)))
 
-    async def rehearse_job(self, of: Job, body: bytes) -> None:
+    async def rehearse_job(self, of: JobView, body: bytes) -> None:
         """Send a patch of a Job as a dry run: raises as the patch would, and changes nothing."""
         target = JOBS.at(of.metadata.name, of.metadata.namespace)
         await self.client.patch_merge(target, body, Call(dry_run=True))

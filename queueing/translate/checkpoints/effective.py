@@ -15,7 +15,7 @@ from queueing.core.names import Key
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.inbound import BadTermsError, terms
 from queueing.translate.checkpoints.wire import CheckpointPolicy
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.queues import ClusterQueue
 
 
@@ -44,7 +44,7 @@ class Policies:
     drivers: frozenset[Driver] = USUAL_DRIVERS
 
     def effective(
-        self, namespace: str, queue: ClusterQueue | None, jobs: Sequence[Job]
+        self, namespace: str, queue: ClusterQueue | None, jobs: Sequence[JobView]
     ) -> Effective:
         """Return the effective terms of Jobs that are one workload, in a namespace and queue.
 

@@ -17,9 +17,9 @@ from queueing.translate.checkpoints import pods as spoken
 from queueing.translate.checkpoints.outbound import API_VERSION, time_text
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, counted_requests
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 
 KEPT_S = 600
@@ -36,7 +36,7 @@ def name_of(request: Request) -> str:
     return f"save-{request.request_id}"
 
 
-def surroundings(request: Request, workload: str, jobs: Sequence[Job]) -> dict[str, str]:
+def surroundings(request: Request, workload: str, jobs: Sequence[JobView]) -> dict[str, str]:
     """Return the environment variables by which a hook Job or a command learns of its request."""
     return {
         "QUEUEING_CHECKPOINT_REQUEST": request.request_id,
@@ -48,11 +48,11 @@ def surroundings(request: Request, workload: str, jobs: Sequence[Job]) -> dict[s
     }
 
 
-def used(job: Job, around: Surroundings) -> dict[str, int]:
+def used(job: JobView, around: Surroundings) -> dict[str, int]:
     """Return what the pods of a hook Job request together; nothing once it has finished."""
-    if batch.finished(job) is not None or job.spec.suspend:
+    if job.ended or job.suspended:
         return {}
-    spec, count = batch.template_of(job).spec, batch.pod_count(job)
+    spec, count = batch.template_of(job).spec, job.pods
     # What is wrong with the template, the API server has said when the Job was made.
     asked = counted_requests(spec, around, path="spec.template.spec", problems=Problems())
     return {name: amount * count for name, amount in asked.items() if amount * count > 0}
@@ -96,7 +96,7 @@ def made(request: Request, checkpoint: Meta, told: Mapping[str, str]) -> dict[st
     }
 
 
-def said(request: Request, job: Job | None, pods: Sequence[Pod], beat: str) -> bytes:
+def said(request: Request, job: JobView | None, pods: Sequence[Pod], beat: str) -> bytes:
     """Return the answer that the Job's state amounts to; empty while it has not begun.
 
     That it runs is its heartbeat. When it is complete the work is saved; where to, its pods may
@@ -106,9 +106,9 @@ def said(request: Request, job: Job | None, pods: Sequence[Pod], beat: str) -> b
     if job is None:
         told |= {"answer": Word.FAILED, "message": "it is gone"}
         return msgspec.json.encode(told)
-    ended = batch.finished(job)
+    ended = job.end
     if ended is None:
-        status = job.status
+        status = job.source.status
         if not (status.active or status.failed or status.terminating or status.succeeded):
             return b""
         return msgspec.json.encode(told | {"answer": Word.HEARTBEAT, "beat": beat})

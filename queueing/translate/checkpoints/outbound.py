@@ -11,8 +11,8 @@ import msgspec
 from queueing.core.checkpoints.record import Record, Request, Saved
 from queueing.core.checkpoints.terms import Command, Terms
 from queueing.translate.jobs.identity import owner_reference
+from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound.conditions import Conditions, patch
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import duration_text
@@ -28,7 +28,7 @@ class Origin:
     """The Workload and Jobs of a request. They own the Checkpoint, which is deleted after all."""
 
     workload: Workload
-    jobs: tuple[Job, ...]
+    jobs: tuple[JobView, ...]
     policy: str
 
 

@@ -10,67 +10,94 @@ from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.environment import each_name_once
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection, inject, restore
+from queueing.translate.jobs.view import End, JobView
 from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import PodSet, Workload
 
 KIND = JobKind(api_version="batch/v1", kind="Job")
 MAIN = "main"
 
+_job = msgspec.json.Decoder(Job)
 _template = msgspec.json.Decoder(PodTemplate)
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _mapping = msgspec.json.Decoder(dict[str, Any])
 
 
-def template_of(job: Job) -> PodTemplate:
+def view(job: Job) -> JobView:
+    """Return a Job as it is seen above this module."""
+    status = job.status
+    return JobView(
+        kind=KIND,
+        metadata=job.metadata,
+        suspended=job.spec.suspend,
+        stopping=job.metadata.annotations.get(labels.STOPPING) == "true",
+        pods=_pod_count(job),
+        least_pods=_min_count(job.metadata),
+        running_pods=status.active,
+        active=status.active > 0 or status.terminating > 0,
+        ready=_are_pods_ready(job),
+        reclaimable=_reclaimable(job),
+        end=_end(job),
+        source=job,
+    )
+
+
+def read(body: bytes) -> JobView:
+    """Decode a Job that the API server returned."""
+    return view(_job.decode(body))
+
+
+def template_of(job: JobView) -> PodTemplate:
     """Decode the fields of the pod template that we read."""
-    return _template.decode(job.spec.template)
+    return _template.decode(job.source.spec.template)
 
 
-def pod_count(job: Job) -> int:
+def _pod_count(job: Job) -> int:
     """Return how many pods run at once: `parallelism`, or `completions` if that is less."""
     completions = job.spec.completions
     return job.spec.parallelism if completions is None else min(job.spec.parallelism, completions)
 
 
-def min_count(job: Job) -> int | None:
+def _min_count(job: Meta) -> int | None:
     """Return the fewest pods with which the Job may be admitted (annotation); None for all."""
-    text = job.metadata.annotations.get(labels.MIN_PARALLELISM, "")
+    text = job.annotations.get(labels.MIN_PARALLELISM, "")
     return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
-def pod_sets(job: Job) -> list[dict[str, Any]]:
+def pod_sets(job: JobView) -> list[dict[str, Any]]:
     """Return the pod sets of the Job's Workload, with its pod template as it is now."""
-    parts = _parts.decode(job.spec.template)
+    parts = _parts.decode(job.source.spec.template)
     if "metadata" in parts:
         metadata = _mapping.decode(parts["metadata"])
         metadata.pop("creationTimestamp", None)
         parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     if "spec" in parts:
         parts["spec"] = each_name_once(parts["spec"])
-    found: dict[str, Any] = {"name": MAIN, "count": pod_count(job), "template": parts}
-    floor = min_count(job)
+    found: dict[str, Any] = {"name": MAIN, "count": job.pods, "template": parts}
+    floor = job.least_pods
     return [found | {"minCount": floor}] if floor is not None else [found]
 
 
-def start(job: Job, added: Injection) -> dict[str, Any]:
+def start(job: JobView, added: Injection) -> dict[str, Any]:
     """Return the `spec` of the patch that unsuspends the Job with what its admission adds.
 
     Raises ConflictError when the pod template contradicts it.
     """
     spec: dict[str, Any] = {"suspend": False}
     template = inject(template_of(job), added)
-    swaps = swapped(job.spec.template, added.swaps)
+    swaps = swapped(job.source.spec.template, added.swaps)
     if swaps:
         template["spec"] = {**template.get("spec", {}), **swaps}
     if template:
         spec["template"] = template
-    if min_count(job) is not None:
+    if job.least_pods is not None:
         spec |= _parallelism(job, added.count)
     return spec
 
 
-def undo(job: Job, workload: Workload) -> dict[str, Any]:
+def undo(job: JobView, workload: Workload) -> dict[str, Any]:
     """Return the `spec` of the patch that restores a stopped Job's template; empty if it is equal.
 
     `workload` has the Job's pod set alone, with the original template.
@@ -78,49 +105,39 @@ def undo(job: Job, workload: Workload) -> dict[str, Any]:
     original = workload.spec.pod_sets[0]
     now = template_of(job)
     template = restore(now, original.template)
-    swaps = unswapped(job.spec.template, now, original.template)
+    swaps = unswapped(job.source.spec.template, now, original.template)
     if swaps:
         template["spec"] = {**template.get("spec", {}), **swaps}
     spec: dict[str, Any] = {"template": template} if template else {}
-    if min_count(job) is not None:
+    if job.least_pods is not None:
         spec |= _parallelism(job, original.count)
     return spec
 
 
-def is_stopping(job: Job) -> bool:
-    """Say whether a stop is not complete: the Job is suspended, and its template not restored."""
-    return job.metadata.annotations.get(labels.STOPPING) == "true"
-
-
-def was_started(job: Job) -> bool:
+def was_started(job: JobView) -> bool:
     """Say whether the pod template still has the annotation that a start adds."""
     return labels.POD_WORKLOAD in template_of(job).metadata.annotations
 
 
-def _parallelism(job: Job, count: int) -> dict[str, Any]:
+def _parallelism(job: JobView, count: int) -> dict[str, Any]:
     """Set the count of a Job that may run with fewer pods; its completions may have to follow."""
-    if count == job.spec.parallelism:
+    if count == job.source.spec.parallelism:
         return {}
     synced = job.metadata.annotations.get(labels.COMPLETIONS_EQUAL_PARALLELISM) == "true"
     return {"parallelism": count} | ({"completions": count} if synced else {})
 
 
-def finished(job: Job) -> tuple[bool, str] | None:
-    """Return whether the Job succeeded and its message; None while it has not ended."""
+def _end(job: Job) -> End | None:
+    """Return how the Job has ended, by its conditions."""
     for condition in job.status.conditions:
         if condition.status == "True" and condition.type in ("Complete", "Failed"):
             succeeded = condition.type == "Complete"
             default = "Job finished successfully" if succeeded else "Job failed"
-            return succeeded, condition.message or default
+            return End(succeeded, condition.message or default)
     return None
 
 
-def is_active(job: Job) -> bool:
-    """Say whether pods of the Job may still run, those being terminated included."""
-    return job.status.active > 0 or job.status.terminating > 0
-
-
-def are_pods_ready(job: Job) -> bool:
+def _are_pods_ready(job: Job) -> bool:
     """Say whether all pods run and are ready, or have succeeded.
 
     A pod that succeeded is for a moment neither ready nor counted: without that moment's list a
@@ -128,10 +145,10 @@ def are_pods_ready(job: Job) -> bool:
     """
     waiting = job.status.uncounted_terminated_pods
     uncounted = len(waiting.succeeded) if waiting is not None else 0
-    return job.status.ready + job.status.succeeded + uncounted >= pod_count(job)
+    return job.status.ready + job.status.succeeded + uncounted >= _pod_count(job)
 
 
-def reclaimable(job: Job) -> int:
+def _reclaimable(job: Job) -> int:
     """Return how many pods will never be needed again: `parallelism - what is left to do`."""
     if job.spec.parallelism <= 1:
         return 0
@@ -146,7 +163,7 @@ def reclaimable(job: Job) -> int:
     return max(job.spec.parallelism - max(completions - done, 0), 0)
 
 
-def equivalent(job: Job, workload: Workload) -> bool:
+def equivalent(job: JobView, workload: Workload) -> bool:
     """Say whether a Workload's pod set still equals the Job.
 
     The number of pods and the containers must always be equal; what an admission itself changes
@@ -160,7 +177,7 @@ def equivalent(job: Job, workload: Workload) -> bool:
     counts = {want.count}
     if admission is not None and want.min_count is not None:
         counts |= {one.count for one in admission.pod_set_assignments if one.count is not None}
-    if pod_count(job) not in counts or min_count(job) != want.min_count:
+    if job.pods not in counts or job.least_pods != want.min_count:
         return False
     return _same_template(template_of(job), want, reserved=admission is not None)
 

@@ -16,7 +16,7 @@ from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import max_execution_time
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -41,7 +41,7 @@ class OnFailure(StrEnum):
 class Whole:
     """All Jobs exist and agree with each other; sorted by name."""
 
-    members: tuple[Job, ...]
+    members: tuple[JobView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def gang_key(meta: Meta) -> Key | None:
     return Key(f"{meta.namespace}/{name}") if name else None
 
 
-def verdict(jobs: Sequence[Job]) -> Verdict:
+def verdict(jobs: Sequence[JobView]) -> Verdict:
     """Say whether the Jobs of one gang, of which there is at least one, can become a Workload."""
     members = tuple(sorted(jobs, key=lambda one: one.metadata.name))
     for what, read in _AGREED:
@@ -127,8 +127,8 @@ def part_of(workload: Workload, name: str) -> Workload:
     return replace(workload, spec=spec, status=status)
 
 
-def _disagreement(members: Sequence[Job], what: str, read: Callable[[Job], str]) -> str:
-    found: dict[str, list[Job]] = {}
+def _disagreement(members: Sequence[JobView], what: str, read: Callable[[JobView], str]) -> str:
+    found: dict[str, list[JobView]] = {}
     for job in members:
         found.setdefault(read(job), []).append(job)
     if len(found) == 1:
@@ -155,8 +155,8 @@ def _choice_problem(first: Meta) -> str:
     return f"the annotation {labels.GANG_ON_FAILURE} is {text[:_VALUE_MAX]!r}: it must be {choices}"
 
 
-def _combination_problem(members: Sequence[Job]) -> str:
-    partial = [job for job in members if batch.min_count(job) is not None]
+def _combination_problem(members: Sequence[JobView]) -> str:
+    partial = [job for job in members if job.least_pods is not None]
     if len(partial) > 1:
         return (
             f"at most one Job of a gang may have the annotation {labels.MIN_PARALLELISM}:"
@@ -173,17 +173,17 @@ def _combination_problem(members: Sequence[Job]) -> str:
     return ""
 
 
-def _priority(job: Job) -> str:
+def _priority(job: JobView) -> str:
     queueing = job.metadata.labels.get(labels.PRIORITY_CLASS, "")
     return queueing or batch.template_of(job).spec.priority_class_name
 
 
-def _execution_time(job: Job) -> str:
+def _execution_time(job: JobView) -> str:
     limit = max_execution_time(job.metadata)
     return str(limit) if limit is not None else ""
 
 
-def _names(jobs: Sequence[Job]) -> str:
+def _names(jobs: Sequence[JobView]) -> str:
     """List Jobs; of many only the first, so that the text is equal when one more is created."""
     told = [job.metadata.name for job in jobs[:_TOLD_MAX]]
     return ", ".join(told if len(jobs) <= _TOLD_MAX else [*told, "and more"])
@@ -193,7 +193,7 @@ def _choice(meta: Meta) -> str:
     return meta.annotations.get(labels.GANG_ON_FAILURE, OnFailure.FAIL)
 
 
-_AGREED: tuple[tuple[str, Callable[[Job], str]], ...] = (
+_AGREED: tuple[tuple[str, Callable[[JobView], str]], ...] = (
     ("gang-size", lambda job: job.metadata.annotations.get(labels.GANG_SIZE, "")),
     ("queue", lambda job: job.metadata.labels.get(labels.QUEUE_NAME, "")),
     ("priority class", _priority),

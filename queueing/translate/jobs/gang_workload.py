@@ -12,14 +12,14 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import API_VERSION, max_execution_time
 from queueing.translate.jobs.gang import OnFailure, gang_name, on_failure, pod_set_name
 from queueing.translate.jobs.priority import Priority
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 
 _DIGEST_LENGTH = 5
 _COPIED_PREFIX = "provreq.kueue.x-k8s.io/"
 
 
-def name_of(members: Sequence[Job]) -> str:
+def name_of(members: Sequence[JobView]) -> str:
     """Return `gang-<name>-<5 hex digits>`: the same for the same lives of the same Jobs."""
     name = gang_name(members[0].metadata)
     lives = ",".join(sorted(job.metadata.uid for job in members))
@@ -29,7 +29,7 @@ def name_of(members: Sequence[Job]) -> str:
     return f"gang-{plain}-{digest}"
 
 
-def compose(members: Sequence[Job], priority: Priority, labels_to_copy: Sequence[str]) -> bytes:
+def compose(members: Sequence[JobView], priority: Priority, labels_to_copy: Sequence[str]) -> bytes:
     """Return the Workload to create: every Job owns it, and has a pod set in it.
 
     No Job is its controller, so that it lives until the last of them is gone.
@@ -59,7 +59,7 @@ def compose(members: Sequence[Job], priority: Priority, labels_to_copy: Sequence
     )
 
 
-def pod_sets(members: Sequence[Job]) -> list[dict[str, Any]]:
+def pod_sets(members: Sequence[JobView]) -> list[dict[str, Any]]:
     """Return a pod set for each Job, named after it."""
     return [
         pod_set | {"name": pod_set_name(job.metadata)}
@@ -68,7 +68,7 @@ def pod_sets(members: Sequence[Job]) -> list[dict[str, Any]]:
     ]
 
 
-def following(members: Sequence[Job], priority: Priority) -> dict[str, Any]:
+def following(members: Sequence[JobView], priority: Priority) -> dict[str, Any]:
     """Return the other fields of the spec that follow the Jobs; None takes one away."""
     first = members[0].metadata
     return {

@@ -16,6 +16,7 @@ from queueing.testing.hand_clock import HandClock
 from queueing.testing.ports import free_ports
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing_checkpoint import ListenerChannel, Notice
 from tests.controller.checkpoints.save_harness import checkpoint, objects, phase, saving, urgent
@@ -150,7 +151,9 @@ async def test_an_answer_that_comes_in_parts_is_read_to_its_end() -> None:
     terms = Terms(driver=Driver.HTTP, http=Endpoint(port=port, path="/save"))
     request = Request.made("r", 1, Cause("Preempted"), terms=terms, now=0.0)
     template = {"metadata": {"annotations": {KEY: "secret"}}}
-    job = read(Job, {"metadata": {"name": "a", "uid": "j"}, "spec": {"template": template}})
+    job = batch.view(
+        read(Job, {"metadata": {"name": "a", "uid": "j"}, "spec": {"template": template}})
+    )
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "j"}
     meta = {"name": "a-0", "namespace": "team", "ownerReferences": [owner]}
     pod = read(Pod, {"metadata": meta, "status": {"podIP": "127.0.0.1"}})

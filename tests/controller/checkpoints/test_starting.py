@@ -12,6 +12,8 @@ from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
 from queueing.translate.checkpoints.wire import CheckpointPolicy
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.queues import ClusterQueue
 from queueing.translate.wire.workloads import Workload
@@ -52,14 +54,14 @@ def surroundings(grace: str, bound: str) -> Objects:
     return found
 
 
-def job(seconds: int | None, *, named: bool) -> Job:
+def job(seconds: int | None, *, named: bool) -> JobView:
     spec = {} if seconds is None else {"terminationGracePeriodSeconds": seconds}
     notes = {POLICY: "save"} if named else {}
     made = {
         "metadata": {"name": "j", "namespace": "team", "uid": "j", "annotations": notes},
         "spec": {"template": {"spec": spec}},
     }
-    return msgspec.json.decode(msgspec.json.encode(made), type=Job)
+    return batch.view(msgspec.json.decode(msgspec.json.encode(made), type=Job))
 
 
 @pytest.mark.parametrize(

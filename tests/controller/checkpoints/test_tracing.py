@@ -18,6 +18,7 @@ from queueing.observe.metrics import Metrics
 from queueing.observe.spans import SpanPlan
 from queueing.observe.trace_settings import TraceSettings
 from queueing.observe.traces import Tracer
+from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job, JobSpec
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ClusterQueue
@@ -38,9 +39,11 @@ HOLDS = msgspec.convert(
     {"metadata": META, "status": {"admission": {"clusterQueue": "cq"}}}, Workload
 )
 FREED = msgspec.convert({"metadata": META}, Workload)
-SUSPENDED = Job(
-    metadata=Meta(name="j", namespace="team"),
-    spec=JobSpec(template=msgspec.Raw(b"{}"), suspend=True),
+SUSPENDED = batch.view(
+    Job(
+        metadata=Meta(name="j", namespace="team"),
+        spec=JobSpec(template=msgspec.Raw(b"{}"), suspend=True),
+    )
 )
 
 

@@ -12,6 +12,7 @@ from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.core.names import Key
 from queueing.core.stakes import Stake
 from queueing.translate.checkpoints.wire import CheckpointPolicy
+from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.queues import ClusterQueue, LocalQueue, WorkloadPriorityClass
 from queueing.translate.wire.workloads import Workload
@@ -120,7 +121,7 @@ def test_what_is_at_stake_is_read_from_policy_and_conditions() -> None:
         },
         "spec": {"template": {}},
     }
-    found.put_job(msgspec.json.decode(msgspec.json.encode(job), type=Job))
+    found.put_job(batch.view(msgspec.json.decode(msgspec.json.encode(job), type=Job)))
     assert stake_of(found, running) is None, "nobody says how it saves"
     policy = {
         "metadata": {"name": "save", "namespace": "team"},

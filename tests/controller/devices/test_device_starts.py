@@ -31,6 +31,8 @@ from queueing.kube.resources import (
 )
 from queueing.translate.devices.names import INJECT_TEMPLATE, PLAN
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
@@ -89,10 +91,10 @@ async def starting(
         yield DeviceStart(memory, Claims(memory, writes), events, injects)
 
 
-def admitted(number: int) -> tuple[Job, Workload]:
+def admitted(number: int) -> tuple[JobView, Workload]:
     name, template = f"train-{number}", pod_template(gpus(1))
     meta: Wire = {"name": name, "namespace": "team", "uid": f"job-{number}"}
-    job = read(Job, {"metadata": meta, "spec": {"suspend": True, "template": template}})
+    job = batch.view(read(Job, {"metadata": meta, "spec": {"suspend": True, "template": template}}))
     assigned = {"name": "main", "count": 1, "flavors": {"nvidia.com/gpu": "h100"}}
     workload = read(
         Workload,
@@ -223,6 +225,6 @@ def test_what_running_pods_name_is_needed_whatever_the_rules_say() -> None:
         {"name": "shared", "resourceClaimName": "shared"},
     ]
     template["spec"] = {**template["spec"], "resourceClaims": claims}
-    started = read(Job, {"metadata": {"name": "train"}, "spec": {"template": template}})
+    started = batch.view(read(Job, {"metadata": {"name": "train"}, "spec": {"template": template}}))
     assert list(named_by(started, {INJECT_TEMPLATE: ""})) == ["made", "more", "slot", "shared"]
     assert list(named_by(job, {INJECT_TEMPLATE: ""})) == []

@@ -5,7 +5,9 @@ import pytest
 from queueing.controller.jobs import ancestry
 from queueing.controller.stores.objects import Objects
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs import batch
 from queueing.translate.jobs.management import TooDeepError
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 
 
@@ -21,11 +23,11 @@ def chain(length: int) -> Objects:
             "metadata": {**metadata, "ownerReferences": owners},
             "spec": {"template": template},
         }
-        objects.put_job(read(Job, document))
+        objects.put_job(batch.view(read(Job, document)))
     return objects
 
 
-def lowest(objects: Objects) -> Job:
+def lowest(objects: Objects) -> JobView:
     return list(objects.jobs.values())[-1]
 
 

@@ -1,13 +1,16 @@
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
-from queueing.controller.jobs import ladder, workload_writes
+from queueing.controller.jobs import actions, ladder
+from queueing.controller.jobs.membership import alone
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, compose
 from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import ReclaimablePod, Workload
 
@@ -21,7 +24,7 @@ STARTED = {
 }
 
 
-def job(status: dict[str, Any] | None = None, **more: Any) -> Job:
+def job(status: dict[str, Any] | None = None, **more: Any) -> JobView:
     labels = {"kueue.x-k8s.io/queue-name": "lq"}
     metadata = {"name": "train", "namespace": "team", "uid": "u", "labels": labels}
     document = {
@@ -29,14 +32,14 @@ def job(status: dict[str, Any] | None = None, **more: Any) -> Job:
         "spec": {"suspend": True, "template": {"spec": {"containers": [{"name": "c"}]}}} | more,
         "status": status or {},
     }
-    return read(Job, document)
+    return batch.view(read(Job, document))
 
 
 RUNNING = job(suspend=False, template=STARTED, status={"active": 1, "ready": 1})
 ORIGIN = Origin(kind=batch.KIND, metadata=job().metadata)
 
 
-def workload(*true: str, of: Job | None = None, **metadata: Any) -> Workload:
+def workload(*true: str, of: JobView | None = None, **metadata: Any) -> Workload:
     """Return the Job's Workload with these conditions True; it holds quota if they say so."""
     origin = Origin(kind=batch.KIND, metadata=(of or job()).metadata)
     bodies = compose(origin, batch.pod_sets(of or job()), Priority(value=0))
@@ -53,40 +56,43 @@ def workload(*true: str, of: Job | None = None, **metadata: Any) -> Workload:
     return read(Workload, document)
 
 
+def step(found: JobView, owned: Sequence[Workload]) -> actions.Action | None:
+    """Return the next step for a Job by itself."""
+    return ladder.next_action(alone(found, owned))
+
+
 ADMITTED = ("QuotaReserved", "Admitted")
 
 
 @pytest.mark.parametrize(
     ("found", "owned", "want"),
     [
-        pytest.param(job(), [], ladder.Create, id="new: make the Workload"),
-        pytest.param(job(suspend=False), [], ladder.Suspend, id="running without one: stop"),
+        pytest.param(job(), [], actions.Create, id="new: make the Workload"),
+        pytest.param(job(suspend=False), [], actions.Stop, id="running without one: stop"),
         pytest.param(job(metadata=DELETING), [], None, id="being deleted: make none"),
         pytest.param(job(status=COMPLETE), [], None, id="done before it was seen: make none"),
         pytest.param(job(), [workload()], None, id="pending: wait"),
         pytest.param(job(), [workload("QuotaReserved")], None, id="checks pending: wait"),
-        pytest.param(job(), [workload(*ADMITTED)], ladder.Start, id="admitted: start"),
+        pytest.param(job(), [workload(*ADMITTED)], actions.Start, id="admitted: start"),
         pytest.param(job(metadata=DELETING), [workload(*ADMITTED)], None, id="dying: do not start"),
-        pytest.param(RUNNING, [workload()], ladder.Stop, id="running, not admitted: stop"),
+        pytest.param(RUNNING, [workload()], actions.Stop, id="running, not admitted: stop"),
         pytest.param(
-            RUNNING, [workload("Admitted")], ladder.Stop, id="admitted without quota: stop"
+            RUNNING, [workload("Admitted")], actions.Stop, id="admitted without quota: stop"
         ),
         pytest.param(
             job(), [workload("Admitted")], None, id="admitted without quota: do not start"
         ),
-        pytest.param(
-            RUNNING, [workload(*ADMITTED)], workload_writes.Ready, id="pods are ready: say so"
-        ),
+        pytest.param(RUNNING, [workload(*ADMITTED)], actions.Ready, id="pods are ready: say so"),
         pytest.param(
             RUNNING, [workload(*ADMITTED, "PodsReady")], None, id="ready and said: nothing"
         ),
         pytest.param(
             job(suspend=False, template=STARTED, status={"active": 1}),
             [workload(*ADMITTED, "PodsReady")],
-            workload_writes.Ready,
+            actions.Ready,
             id="a pod was lost: say so",
         ),
-        pytest.param(RUNNING, [workload(*ADMITTED, "Evicted")], ladder.Stop, id="evicted: stop"),
+        pytest.param(RUNNING, [workload(*ADMITTED, "Evicted")], actions.Stop, id="evicted: stop"),
         pytest.param(
             job(template=STARTED, status={"active": 1}),
             [workload(*ADMITTED, "Evicted")],
@@ -102,19 +108,19 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(template=STARTED),
             [workload(*ADMITTED, "Evicted")],
-            ladder.Restore,
+            actions.Restore,
             id="no pods left: restore",
         ),
         pytest.param(
             job(metadata=STOPPING),
             [workload(*ADMITTED, "Evicted")],
-            ladder.Restore,
+            actions.Restore,
             id="nothing to restore but the mark of a stop: take it away",
         ),
         pytest.param(
             job(),
             [workload(*ADMITTED, "Evicted")],
-            workload_writes.Release,
+            actions.Release,
             id="restored: free the quota",
         ),
         pytest.param(
@@ -126,86 +132,86 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(metadata=STOPPING),
             [workload(*ADMITTED)],
-            ladder.Restore,
+            actions.Restore,
             id="admitted while it stops: end the stop first",
         ),
         pytest.param(
             job(metadata=STOPPING),
             [workload()],
-            ladder.Restore,
+            actions.Restore,
             id="left by a crash in its stop: end the stop",
         ),
         pytest.param(
             job(status=COMPLETE, suspend=False),
             [workload(*ADMITTED)],
-            workload_writes.Finish,
+            actions.Finish,
             id="complete: finish",
         ),
         pytest.param(
             job(status=COMPLETE),
             [workload("Finished")],
-            workload_writes.LetGo,
+            actions.LetGo,
             id="finished: let go",
         ),
         pytest.param(
             job(status=COMPLETE), [workload("Finished", finalizers=[])], None, id="let go: nothing"
         ),
         pytest.param(
-            RUNNING, [workload("Finished")], ladder.Stop, id="declared finished, yet running: stop"
+            RUNNING, [workload("Finished")], actions.Stop, id="declared finished, yet running: stop"
         ),
         pytest.param(
-            RUNNING, [workload(*ADMITTED, **DELETING)], ladder.Stop, id="Workload deleted: stop"
+            RUNNING, [workload(*ADMITTED, **DELETING)], actions.Stop, id="Workload deleted: stop"
         ),
         pytest.param(
             job(template=STARTED),
             [workload(*ADMITTED, **DELETING)],
-            ladder.Restore,
+            actions.Restore,
             id="Workload deleted, stopped: restore",
         ),
         pytest.param(
             job(),
             [workload(*ADMITTED, **DELETING)],
-            workload_writes.LetGo,
+            actions.LetGo,
             id="Workload deleted: let go",
         ),
         pytest.param(
             job(suspend=False, template=STARTED, metadata=DELETING),
             [workload(*ADMITTED, **DELETING)],
-            ladder.AwaitPods,
+            actions.AwaitPods,
             id="both deleted: let go once no pod is left",
         ),
         pytest.param(
             job(metadata=DELETING),
             [workload(**DELETING)],
-            workload_writes.LetGo,
+            actions.LetGo,
             id="both deleted, no quota held: let go",
         ),
         pytest.param(
             job(), [workload(**DELETING, finalizers=[])], None, id="Workload about to go: wait"
         ),
-        pytest.param(job(parallelism=2), [workload()], ladder.Match, id="edited: match"),
+        pytest.param(job(parallelism=2), [workload()], actions.Match, id="edited: match"),
         pytest.param(
             job(parallelism=2),
             [workload("QuotaReserved")],
-            ladder.Discard,
+            actions.Discard,
             id="edited with quota reserved: discard",
         ),
         pytest.param(
             job(parallelism=2, suspend=False),
             [workload(*ADMITTED)],
-            ladder.Stop,
+            actions.Stop,
             id="edited while running: stop",
         ),
         pytest.param(
             job(parallelism=2, template=STARTED),
             [workload(*ADMITTED)],
-            ladder.Restore,
+            actions.Restore,
             id="edited while running, stopped: restore first",
         ),
         pytest.param(
             job(metadata={"labels": {"kueue.x-k8s.io/queue-name": "other"}}),
             [workload()],
-            ladder.Follow,
+            actions.Follow,
             id="another queue: follow",
         ),
         pytest.param(
@@ -217,26 +223,43 @@ ADMITTED = ("QuotaReserved", "Admitted")
         pytest.param(
             job(),
             [workload(), workload(name="copy")],
-            ladder.Discard,
+            actions.Discard,
             id="two Workloads: one is too many",
         ),
         pytest.param(
             job(),
             [workload(), workload(name="copy", **DELETING)],
-            workload_writes.LetGo,
+            actions.LetGo,
             id="the other is dying: let it go",
         ),
     ],
 )
-def test_the_next_write(found: Job, owned: list[Workload], want: type | None) -> None:
-    action = ladder.next_action(found, owned, ORIGIN)
+def test_the_next_write(found: JobView, owned: list[Workload], want: type | None) -> None:
+    action = step(found, owned)
     assert (type(action) if action is not None else None) == want
+
+
+@pytest.mark.parametrize(
+    ("found", "owned", "marked"),
+    [
+        pytest.param(job(suspend=False), [], False, id="no Workload to restore it from"),
+        pytest.param(RUNNING, [workload()], True, id="not admitted"),
+        pytest.param(RUNNING, [workload(*ADMITTED, "Evicted")], True, id="evicted"),
+        pytest.param(RUNNING, [workload("Finished")], True, id="declared finished"),
+    ],
+)
+def test_a_stopped_job_is_marked_where_a_workload_has_its_template(
+    found: JobView, owned: list[Workload], *, marked: bool
+) -> None:
+    action = step(found, owned)
+    assert isinstance(action, actions.Stop)
+    assert action.mark is marked
 
 
 def test_of_two_workloads_the_one_with_quota_stays() -> None:
     kept = workload("QuotaReserved", name="copy")
-    action = ladder.next_action(job(), [workload(), kept], ORIGIN)
-    assert isinstance(action, ladder.Discard)
+    action = step(job(), [workload(), kept])
+    assert isinstance(action, actions.Discard)
     assert action.workload.metadata.name == ORIGIN.name
 
 
@@ -248,8 +271,8 @@ def test_a_tail_that_needs_fewer_pods_gives_quota_back() -> None:
         status={"active": 2, "ready": 2, "succeeded": 2},
     )
     whole = job(parallelism=3, completions=4)
-    action = ladder.next_action(tail, [workload(*ADMITTED, "PodsReady", of=whole)], ORIGIN)
-    assert isinstance(action, workload_writes.Reclaim)
+    action = step(tail, [workload(*ADMITTED, "PodsReady", of=whole)])
+    assert isinstance(action, actions.Reclaim)
     assert action.counts == {"main": 1}
 
 
@@ -262,9 +285,9 @@ def test_pods_that_were_given_back_are_not_taken_again() -> None:
             whole.status, reclaimable_pods=[ReclaimablePod(name="main", count=2)]
         ),
     )
-    for succeeded, want in ((2, None), (3, None), (4, workload_writes.Reclaim)):
+    for succeeded, want in ((2, None), (3, None), (4, actions.Reclaim)):
         found = job(status={"active": 1, "ready": 3, "succeeded": succeeded}, **tail)
-        action = ladder.next_action(found, [whole], ORIGIN)
+        action = step(found, [whole])
         assert (type(action) if action is not None else None) == want
 
 
@@ -276,8 +299,8 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
         completions=3,
     )
     assert isinstance(
-        ladder.next_action(running, [workload("QuotaReserved", "Admitted", of=running)], ORIGIN),
-        workload_writes.Reclaim,
+        step(running, [workload("QuotaReserved", "Admitted", of=running)]),
+        actions.Reclaim,
     )
 
 
@@ -285,25 +308,19 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
     ("action", "seconds"),
     [
         pytest.param(
-            workload_writes.LetGo(workload("Finished")), ladder.LET_GO_WITHIN_S, id="it has ended"
+            actions.LetGo(workload("Finished")), actions.LET_GO_WITHIN_S, id="it has ended"
         ),
         pytest.param(
-            workload_writes.LetGo(workload("Finished", deletionTimestamp="2026-01-01T00:00:00Z")),
+            actions.LetGo(workload("Finished", deletionTimestamp="2026-01-01T00:00:00Z")),
             0.0,
             id="somebody waits for it to go",
         ),
-        pytest.param(
-            workload_writes.Ready(workload("Admitted"), ready=True), 5.0, id="pods are ready"
-        ),
-        pytest.param(
-            workload_writes.Ready(workload("Admitted"), ready=False), 0.0, id="pods were lost"
-        ),
-        pytest.param(workload_writes.Release(workload("Evicted")), 0.0, id="quota is given back"),
-        pytest.param(
-            workload_writes.Finish(workload("Admitted"), "Succeeded", ""), 0.0, id="the end"
-        ),
-        pytest.param(ladder.Start(workload("Admitted")), 0.0, id="a start"),
+        pytest.param(actions.Ready(workload("Admitted"), ready=True), 5.0, id="pods are ready"),
+        pytest.param(actions.Ready(workload("Admitted"), ready=False), 0.0, id="pods were lost"),
+        pytest.param(actions.Release(workload("Evicted")), 0.0, id="quota is given back"),
+        pytest.param(actions.Finish(workload("Admitted"), "Succeeded", ""), 0.0, id="the end"),
+        pytest.param(actions.Start(workload("Admitted"), ()), 0.0, id="a start"),
     ],
 )
-def test_only_what_nobody_waits_for_can_wait(action: ladder.Action, seconds: float) -> None:
-    assert ladder.patience_s(action, 5.0) == seconds
+def test_only_what_nobody_waits_for_can_wait(action: actions.Action, seconds: float) -> None:
+    assert actions.patience_s(action, 5.0) == seconds

@@ -14,6 +14,8 @@ from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
 from queueing.testing.hand_clock import HandClock
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -43,14 +45,14 @@ async def asked(clock: HandClock) -> AsyncIterator[tuple[Quiescence, Client]]:
         yield Quiescence(writes, clock), client
 
 
-def job(suspended: str = "True", since: str = BEFORE, **status: Any) -> Job:
+def job(suspended: str = "True", since: str = BEFORE, **status: Any) -> JobView:
     condition = {"type": "Suspended", "status": suspended, "lastTransitionTime": since}
     document = {
         "metadata": {"name": "train", "namespace": "team", "uid": "u"},
         "spec": {"suspend": True, "template": {}},
         "status": {"conditions": [condition], **status},
     }
-    return read(Job, document)
+    return batch.view(read(Job, document))
 
 
 def workload(*true: str) -> Workload:
@@ -79,7 +81,7 @@ SEEN = job("False", startTime=ADMITTED, active=1)
     ],
 )
 async def test_a_status_without_pods_counts_only_if_the_start_was_seen(
-    stopped: Job | None, now: Job, held: Workload, *, waits: bool
+    stopped: JobView | None, now: JobView, held: Workload, *, waits: bool
 ) -> None:
     async with asked(HandClock()) as (quiescence, _):
         if stopped is not None:

@@ -17,6 +17,7 @@ from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
 from queueing.core.checkpoints.step import Happening, force_at, look_again_at, settle, step
 from queueing.core.checkpoints.terms import Driver, OnFailure, Terms
 from queueing.translate.checkpoints import inbound, outbound, wire
+from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -33,9 +34,11 @@ TERMS = Terms(
 )
 RANKS = ("rank-0", "rank-1")
 WORKLOAD = msgspec.convert({"metadata": {"name": "w", "namespace": "team", "uid": "u"}}, Workload)
-JOB = msgspec.json.decode(
-    b'{"metadata": {"name": "j", "namespace": "team", "uid": "j"}, "spec": {"template": {}}}',
-    type=Job,
+JOB = batch.view(
+    msgspec.json.decode(
+        b'{"metadata": {"name": "j", "namespace": "team", "uid": "j"}, "spec": {"template": {}}}',
+        type=Job,
+    )
 )
 
 

@@ -9,6 +9,8 @@ from queueing.core.checkpoints.record import Cause, Request
 from queueing.core.checkpoints.terms import Driver, Terms
 from queueing.translate.checkpoints import hook_job
 from queueing.translate.checkpoints.wire import Pod
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 
@@ -21,10 +23,10 @@ def request(template: Wire) -> Request:
     return Request.made("r1", 3, Cause("Preempted", "p"), terms=terms, now=1_790_000_000.0)
 
 
-def job(**status: Any) -> Job:
+def job(**status: Any) -> JobView:
     meta = {"name": "save-r1", "namespace": "team", "uid": "h", "resourceVersion": "1"}
     body = {"metadata": meta, "spec": {"template": {}}, "status": status}
-    return msgspec.json.decode(msgspec.json.encode(body), type=Job)
+    return batch.view(msgspec.json.decode(msgspec.json.encode(body), type=Job))
 
 
 def pod(message: str, code: int = 0) -> Pod:
@@ -36,7 +38,7 @@ def pod(message: str, code: int = 0) -> Pod:
     return msgspec.convert(body, Pod)
 
 
-def ended(kind: str, message: str = "") -> Job:
+def ended(kind: str, message: str = "") -> JobView:
     return job(conditions=[{"type": kind, "status": "True", "message": message}])
 
 
@@ -100,7 +102,7 @@ def test_a_deadline_of_its_own_counts_only_if_it_is_shorter() -> None:
     ],
 )
 def test_the_state_of_the_job_is_its_answer(
-    state: Job | None, pods: list[Pod], want: Wire | None
+    state: JobView | None, pods: list[Pod], want: Wire | None
 ) -> None:
     said = hook_job.said(request({}), state, pods, "b")
     if want is None:

@@ -11,6 +11,8 @@ from queueing.core.checkpoints.record import Cause, Outcome, Record, Request, Sa
 from queueing.core.checkpoints.terms import Command, Driver, Endpoint, OnFailure, Terms
 from queueing.core.selectors import Requirement, Selector
 from queueing.translate.checkpoints import inbound, names, outbound, pods, wire
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 
@@ -51,10 +53,12 @@ def workload(name: str = "job-train-abcde", evictions: int = 2) -> Workload:
     return msgspec.convert(body, Workload)
 
 
-def job() -> Job:
+def job() -> JobView:
     meta = {"name": "train", "namespace": "team", "uid": "job-uid", "resourceVersion": "1"}
-    return msgspec.json.decode(
-        msgspec.json.encode({"metadata": meta, "spec": {"template": {}}}), type=Job
+    return batch.view(
+        msgspec.json.decode(
+            msgspec.json.encode({"metadata": meta, "spec": {"template": {}}}), type=Job
+        )
     )
 
 

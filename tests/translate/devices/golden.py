@@ -12,6 +12,7 @@ import yaml
 from queueing.translate.devices.realisation import Owner, Realisation, realise
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 from tests.translate.devices.fleet import Wire, around
@@ -41,12 +42,12 @@ def goldens() -> list[Golden]:
     return found
 
 
-def job_of(document: Wire) -> Job:
+def job_of(document: Wire) -> JobView:
     """Decode a Job as a watch would."""
-    return msgspec.json.decode(msgspec.json.encode(document), type=Job)
+    return batch.view(msgspec.json.decode(msgspec.json.encode(document), type=Job))
 
 
-def admitted(job: Job, flavors: dict[str, str]) -> Workload:
+def admitted(job: JobView, flavors: dict[str, str]) -> Workload:
     """Return the Job's Workload, admitted to these flavors."""
     pod_sets = batch.pod_sets(job)
     assignment = {"name": "main", "count": pod_sets[0]["count"], "flavors": flavors}

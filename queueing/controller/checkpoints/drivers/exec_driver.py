@@ -21,7 +21,7 @@ from queueing.core.names import Key
 from queueing.kube.errors import KubeError
 from queueing.kube.execution import Ended, Place, execute
 from queueing.translate.checkpoints.hook_job import parts_of, surroundings
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 
 _VARIABLE = re.compile(r"\$\(([A-Z_]+)\)")
 _MESSAGE_MAX = 500
@@ -57,7 +57,7 @@ class ExecDriver:
         self._changed = changed
         self._runs: dict[Key, _Run] = {}
 
-    def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
+    def listen(self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint) -> None:
         """Start the command in each pod that lacks it, and note a heartbeat for those that run.
 
         Nothing is started while the Lease is about to expire. Does not await.
@@ -85,7 +85,9 @@ class ExecDriver:
         """Close all connections."""
         self.end(list(self._runs))
 
-    def _begin(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint, key: Key) -> None:
+    def _begin(
+        self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint, key: Key
+    ) -> None:
         self.end([key])
         self._checkpoints.said.pop(key, None)
         # Not in a TaskGroup: what a user's command does must not end the term.
@@ -93,7 +95,7 @@ class ExecDriver:
         self._runs[key] = _Run(asking=record.asking_id, task=task)
 
     async def _run(
-        self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint, key: Key
+        self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint, key: Key
     ) -> None:
         command = record.request.terms.command
         _, _, workload = seen.workload.partition("/")

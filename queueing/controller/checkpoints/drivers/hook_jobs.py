@@ -23,7 +23,7 @@ from queueing.kube.resources import JOBS
 from queueing.translate.checkpoints import hook_job, pods
 from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 
 
 class HookJobs:
@@ -33,7 +33,7 @@ class HookJobs:
         self._objects, self._writes, self._clock = objects, writes, clock
 
     async def tell(
-        self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
+        self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint
     ) -> tuple[str, ...]:
         """Create the Job of a request unless it exists; return its name.
 
@@ -52,7 +52,7 @@ class HookJobs:
             raise
         except RefusedError as error:
             raise NoticeError(f"Job {name} is refused: {error}") from error
-        found = msgspec.json.decode(reply, type=Job)
+        found = batch.read(reply)
         if all(owner.uid != seen.meta.uid for owner in found.metadata.owner_references):
             raise NoticeError(f"Job {name} is there already, and not of this request")
         self._writes.absorb_job(reply)
@@ -65,7 +65,7 @@ class HookJobs:
         for name in record.asked:
             key = Key(f"{namespace}/{name}")
             job = await self._current(key)
-            ended = job is not None and batch.finished(job) is not None
+            ended = job is not None and job.ended
             found = await self._pods_of(job) if job is not None and ended else []
             checkpoints.said[key] = hook_job.said(request, job, found, beat)
 
@@ -85,11 +85,11 @@ class HookJobs:
         """Delete the Job if it still runs: its answer is not needed any more."""
         for name in record.asked:
             job = self._objects.jobs.get(_key(namespace, name))
-            if job is not None and batch.finished(job) is None and not job.metadata.deleting:
+            if job is not None and not job.ended and not job.metadata.deleting:
                 options = this_life(job.metadata.uid, propagation="Background")
                 await self._writes.delete(JOBS.at(name, namespace), options)
 
-    async def _current(self, key: Key) -> Job | None:
+    async def _current(self, key: Key) -> JobView | None:
         """Return a Job, read from the API server if the watch has not shown it; None if gone."""
         found = self._objects.jobs.get(key)
         if found is not None:
@@ -99,9 +99,9 @@ class HookJobs:
             reply = await self._writes.client.get(JOBS.at(name, namespace))
         except NotFoundError:
             return None
-        return msgspec.json.decode(reply, type=Job)
+        return batch.read(reply)
 
-    async def _pods_of(self, job: Job) -> list[Pod]:
+    async def _pods_of(self, job: JobView) -> list[Pod]:
         meta = job.metadata
         return await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
 

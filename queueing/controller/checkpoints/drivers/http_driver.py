@@ -21,7 +21,7 @@ from queueing.core.names import Key
 from queueing.translate.checkpoints import names, pods
 from queueing.translate.checkpoints.signing import SIGNATURE, TIMESTAMP, signature
 from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 
 CALL_S = 3.0
 """The timeout of one call, in seconds."""
@@ -53,7 +53,12 @@ class HttpDriver:
         self._checkpoints, self._clock = checkpoints, clock
 
     async def tell(
-        self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], *, cancelled: bool = False
+        self,
+        record: Record,
+        jobs: Sequence[JobView],
+        asked: Sequence[Key],
+        *,
+        cancelled: bool = False,
     ) -> str:
         """Post the request, or its cancellation, to the pods; return why some did not accept it.
 
@@ -63,14 +68,14 @@ class HttpDriver:
         replies = await self._call(record, jobs, asked, body)
         return "; ".join(f"pod {key}: {problem}" for key, (_, problem) in replies if problem)
 
-    async def listen(self, record: Record, jobs: Sequence[Job], asked: Sequence[Key]) -> None:
+    async def listen(self, record: Record, jobs: Sequence[JobView], asked: Sequence[Key]) -> None:
         """Poll the pods' answers; a pod that does not answer keeps its last one."""
         for key, (text, _) in await self._call(record, jobs, asked, None):
             if text:
                 self._checkpoints.said[key] = text
 
     async def _call(
-        self, record: Record, jobs: Sequence[Job], asked: Sequence[Key], body: bytes | None
+        self, record: Record, jobs: Sequence[JobView], asked: Sequence[Key], body: bytes | None
     ) -> list[tuple[Key, tuple[bytes, str]]]:
         callees = self._callees(record, jobs, asked)
         limits = aiohttp.ClientTimeout(total=CALL_S)
@@ -85,7 +90,7 @@ class HttpDriver:
         return [(key, task.result()) for key, task in tasks.items()]
 
     def _callees(
-        self, record: Record, jobs: Sequence[Job], asked: Sequence[Key]
+        self, record: Record, jobs: Sequence[JobView], asked: Sequence[Key]
     ) -> Mapping[Key, _Callee | str]:
         endpoint = record.request.terms.http
         keys = {job.metadata.uid: key_of(job) for job in jobs}
@@ -133,6 +138,6 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
     return text
 
 
-def key_of(job: Job) -> str:
+def key_of(job: JobView) -> str:
     """Return the key that requests to a Job's pods are signed with; empty if it has none."""
     return batch.template_of(job).metadata.annotations.get(names.KEY, "")

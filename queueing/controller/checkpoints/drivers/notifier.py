@@ -26,7 +26,7 @@ from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS
 from queueing.translate.checkpoints import pods
 from queueing.translate.checkpoints.wire import Pod
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.view import JobView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Notifier:
         self._http, self._hooks, self._exec = drivers.http, drivers.hooks, drivers.exec
 
     async def tell(
-        self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint
+        self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint
     ) -> tuple[str, ...]:
         """Ask the running pods that the terms choose; return their names (or that of a hook Job).
 
@@ -74,7 +74,7 @@ class Notifier:
                 raise NoticeError(problem)
         return names
 
-    async def listen(self, record: Record, jobs: Sequence[Job], seen: SeenCheckpoint) -> None:
+    async def listen(self, record: Record, jobs: Sequence[JobView], seen: SeenCheckpoint) -> None:
         """Poll the answers of pods that do not write them into their own annotations."""
         namespace = seen.meta.namespace
         match record.request.terms.driver:
@@ -100,7 +100,7 @@ class Notifier:
             self._checkpoints.pods.pop(key, None)
             self._checkpoints.said.pop(key, None)
 
-    async def stand_down(self, record: Record, jobs: Sequence[Job], namespace: str) -> None:
+    async def stand_down(self, record: Record, jobs: Sequence[JobView], namespace: str) -> None:
         """Tell the pods that were asked that the request is cancelled: they are not stopped."""
         match record.request.terms.driver:
             case Driver.ANNOTATION:
@@ -126,7 +126,7 @@ class Notifier:
             for name, key in zip(record.asked, _keys(namespace, record.asked), strict=True)
         }
 
-    async def remove_by_force(self, jobs: Sequence[Job]) -> list[str]:
+    async def remove_by_force(self, jobs: Sequence[JobView]) -> list[str]:
         """Delete the Jobs' pods that have not ended, without grace; return their names."""
         gone = []
         for job in jobs:
@@ -139,7 +139,7 @@ class Notifier:
                 gone.append(meta.name)
         return gone
 
-    async def _running(self, record: Record, jobs: Sequence[Job]) -> list[Pod]:
+    async def _running(self, record: Record, jobs: Sequence[JobView]) -> list[Pod]:
         leader = record.request.terms.leader
         found = [pod for job in jobs for pod in await self._pods_of(job)]
         return [
@@ -150,7 +150,7 @@ class Notifier:
             and (leader is None or selects(leader, pod.metadata.labels))
         ]
 
-    async def _pods_of(self, job: Job) -> list[Pod]:
+    async def _pods_of(self, job: JobView) -> list[Pod]:
         meta = job.metadata
         return await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
 

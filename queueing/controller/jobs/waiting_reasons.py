@@ -5,15 +5,15 @@ written to say that it was not.
 """
 
 from queueing.clock import Clock
-from queueing.controller.gangs.actions import Tell
-from queueing.controller.gangs.concurrent_writes import all_of
+from queueing.controller.jobs.actions import Tell
+from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
+from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound.conditions import patch
-from queueing.translate.wire.jobs import Job
 
 PATIENCE_S = 1.0
 """Seconds for which a text must hold before it is written."""
@@ -45,7 +45,7 @@ class WaitingReasons:
         self.forget(key)
         await all_of(self._write(job, action.text) for job in action.jobs)
 
-    async def _write(self, job: Job, text: str) -> None:
+    async def _write(self, job: JobView, text: str) -> None:
         body = {"metadata": {"annotations": {labels.GANG_STATE: text or None}}}
         await self._writes.patch_job(job, patch(job.metadata, body))
         if text:

@@ -1,18 +1,21 @@
-"""Collects the Jobs and Workloads of a gang, and reads Jobs that seem to be deleted."""
+"""Collects the jobs and Workloads of a gang, and reads jobs that seem to be deleted."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from queueing.controller.gangs.parts import Gang
+from queueing.controller.jobs import prebuilt
+from queueing.controller.jobs.alone import ALONE, JOINING
+from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.managed import JobRules, is_managed
+from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import JOBS
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 
@@ -22,8 +25,23 @@ class Membership:
     def __init__(self, objects: Objects, writes: LeaderWrites, rules: JobRules) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
 
+    def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
+        """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
+        meta, named = job.metadata, prebuilt_name(job.metadata)
+        form: Form = ALONE
+        found: Sequence[Workload] = workloads
+        if self._objects.gangs.claims(job):
+            form = JOINING
+        elif named:
+            there = self._objects.workloads.get(Key(f"{meta.namespace}/{named}"))
+            form, found = prebuilt.found(there, job)
+        return alone(job, found, form)
+
     async def gather(self, key: Key) -> Gang:
-        """Return a gang as it is. Raises KubeError when a missing Job cannot be read."""
+        """Return a gang of several Jobs as it is.
+
+        Raises KubeError when a missing Job cannot be read.
+        """
         await self._look_for_missing(key)
         workloads = self._workloads(key)
         jobs = {job.metadata.uid: job for job in self._labelled(key)}
@@ -40,11 +58,11 @@ class Membership:
             for job in self._labelled(key)
             if job.metadata.uid not in over and self._may_join(job)
         ]
-        return Gang(key=key, candidates=candidates, jobs=jobs, workloads=workloads)
+        return Gang(key=key, form=TOGETHER, candidates=candidates, jobs=jobs, workloads=workloads)
 
-    def _may_join(self, job: Job) -> bool:
+    def _may_join(self, job: JobView) -> bool:
         """Say whether a Job can become a member: managed, not over, without its own Workload."""
-        if job.metadata.deleting or batch.finished(job) is not None:
+        if job.metadata.deleting or job.ended:
             return False
         if any(True for _ in self._objects.workloads_of(job.metadata.uid)):
             return False
@@ -66,9 +84,21 @@ class Membership:
         with contextlib.suppress(NotFoundError):
             self._writes.absorb_job(await self._writes.client.get(JOBS.at(name, namespace)))
 
-    def _labelled(self, key: Key) -> Iterator[Job]:
+    def _labelled(self, key: Key) -> Iterator[JobView]:
         found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]
         yield from sorted(found, key=lambda job: job.metadata.name)
 
     def _workloads(self, key: Key) -> list[Workload]:
         return [self._objects.workloads[one] for one in self._objects.gangs.workloads[key]]
+
+
+def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:
+    """Return the gang that one Job is by itself, with its Workloads, the oldest first."""
+    over = job.metadata.deleting or job.ended or any(map(is_finished, workloads))
+    return Gang(
+        key=job.metadata.key,
+        form=form,
+        candidates=() if over else (job,),
+        jobs={job.metadata.uid: job},
+        workloads=workloads,
+    )

@@ -1,0 +1,188 @@
+"""The steps that the ladder may return, as values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from queueing.controller.jobs.parts import Part
+from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Release the quota of an evicted Workload."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Set the condition `Finished`."""
+
+    workload: Workload
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Remove our finalizer from a Workload that has finished or is being deleted."""
+
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Set the condition `PodsReady`: all pods are ready, or no longer are."""
+
+    workload: Workload
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaim:
+    """Write `reclaimablePods`: by pod set, how many pods will not need their quota again."""
+
+    workload: Workload
+    counts: Mapping[str, int]
+
+
+WorkloadWrite: TypeAlias = Release | Finish | LetGo | Ready | Reclaim
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create the Workload of these jobs."""
+
+    members: Sequence[JobView]
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Make a job the controlling owner of the prebuilt Workload that it names."""
+
+    workload: Workload
+    job: JobView
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Delete a Workload that is one too many, or does not match its jobs; `message` says why."""
+
+    workload: Workload
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Write the jobs' pod sets into their Workload, which has no quota."""
+
+    workload: Workload
+    members: Sequence[JobView]
+    follows: bool = False
+    """Write what `Follow` does as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Write queue, priority, time limit and gates of a job into its Workload without quota."""
+
+    workload: Workload
+    job: JobView
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Unsuspend these parts' jobs, with what the admission adds to their pod templates."""
+
+    workload: Workload
+    parts: Sequence[Part]
+    begun: bool = False
+    """Other parts run already: the start is being completed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Suspend these jobs."""
+
+    jobs: Sequence[JobView]
+    reason: str
+    mark: bool = False
+    """Mark them as stopping until `Restore` has restored their templates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Restore the pod templates of these parts' suspended jobs, and remove the mark of a stop."""
+
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class BreakUp:
+    """Evict a Workload with a part that is lost, so that the gang cannot run as one."""
+
+    workload: Workload
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitPods:
+    """Do a write that releases quota once the pods of these parts, whose jobs are gone, ended."""
+
+    departed: Sequence[Part]
+    then: WorkloadWrite
+    meanwhile: "Action | None" = None
+    """The next step until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Annotate these jobs with what their gang waits for; an empty text removes the annotation."""
+
+    jobs: Sequence[JobView]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complain:
+    """Record an Event that no Workload can be had for a job, and why."""
+
+    job: JobView
+    message: str
+
+
+Action: TypeAlias = (
+    Create
+    | Adopt
+    | Discard
+    | Match
+    | Follow
+    | Start
+    | Stop
+    | Restore
+    | BreakUp
+    | AwaitPods
+    | Tell
+    | Complain
+    | WorkloadWrite
+)
+
+LET_GO_WITHIN_S = 60.0
+"""Seconds for which our finalizer may stay on a Workload that has finished."""
+
+
+def patience_s(action: Action, tell_ready_within_s: float) -> float:
+    """Return for how many seconds a write may be put off while the API server is slow; mostly 0.
+
+    The finalizer of a finished Workload is in nobody's way, unless that is being deleted. That pods
+    are ready need not be written at all if the job finishes meanwhile.
+    """
+    match action:
+        case LetGo(workload=workload):
+            return 0.0 if workload.metadata.deleting else LET_GO_WITHIN_S
+        case Ready(ready=True):
+            return tell_ready_within_s
+        case _:
+            return 0.0

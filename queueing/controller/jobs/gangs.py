@@ -1,0 +1,91 @@
+"""A gang: jobs that start, stop and end as one Workload. One Job is a gang of one part.
+
+Its *form* says what ties its jobs together: how their Workload comes to be, and when it fits them.
+The ladder asks it wherever one Job by itself and several Jobs with a label differ. `alone`,
+`prebuilt` and `together` are the forms.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from queueing.controller.jobs.actions import Action, Discard, Finish
+from queueing.controller.jobs.parts import Part
+from queueing.core.names import Key
+from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.workloads import Workload
+
+
+class Form(ABC):
+    """One of the forms; all methods are pure."""
+
+    several: ClassVar[bool] = False
+    """Whether several jobs may be tied together.
+
+    Then they are started after a dry run, and when one is lost the Workload is evicted, which
+    commits to stopping the others. One job by itself is marked while it is being stopped.
+    """
+
+    def before(self, gang: "Gang") -> Action | None:
+        """Return a step that comes before those of the ladder; None when there is none."""
+        del gang
+        return None
+
+    @abstractmethod
+    def owners(self, gang: "Gang", workload: Workload) -> Sequence[JobView]:
+        """Return the jobs that a Workload is of, without those that are deleted."""
+
+    @abstractmethod
+    def parts(self, gang: "Gang", workload: Workload) -> Sequence[Part]:
+        """Return the parts of a Workload, in the order of its pod sets."""
+
+    @abstractmethod
+    def fits(self, gang: "Gang", workload: Workload) -> tuple[bool, bool]:
+        """Say whether a Workload is what would be created now, and whether its name is."""
+
+    @abstractmethod
+    def ending(self, workload: Workload, parts: Sequence[Part]) -> Finish | None:
+        """Return how the gang has ended, by its jobs; None while it has not."""
+
+    @abstractmethod
+    def assemble(self, gang: "Gang") -> Action | None:
+        """Return the next step without a Workload."""
+
+    @abstractmethod
+    def while_pending(
+        self, gang: "Gang", workload: Workload, parts: Sequence[Part]
+    ) -> Action | None:
+        """Return the next step for a Workload without quota, none of whose jobs runs."""
+
+    def misfit(self, workload: Workload, why: str) -> Action:
+        """Return the step for a Workload with quota that lost a part, when nothing of it runs."""
+        return Discard(workload, why)
+
+    def at_rest(self, gang: "Gang", workload: Workload, parts: Sequence[Part]) -> Action | None:
+        """Return the step when all else is done for a Workload that runs; None for none."""
+        del gang, workload, parts
+        return None
+
+    @abstractmethod
+    def compose(
+        self, members: Sequence[JobView], priority: Priority, labels_to_copy: Sequence[str]
+    ) -> tuple[str, bytes]:
+        """Return the name of the Workload of these jobs, and the Workload to create."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """All that the ladder looks at; `membership` collects it."""
+
+    key: Key
+    """Of the Job or, where several have its label, `namespace/name` of the gang."""
+    form: Form
+    """What ties its jobs together."""
+    candidates: Sequence[JobView]
+    """Jobs that may become members of a new Workload, in order of their names."""
+    jobs: Mapping[str, JobView]
+    """Jobs by uid: the candidates, those over, and those that its Workloads name as owners."""
+    workloads: Sequence[Workload]
+    """The oldest first."""

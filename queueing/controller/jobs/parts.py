@@ -1,0 +1,44 @@
+"""A part of a gang: one job, and what the gang's Workload has for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A job, and what the gang's Workload has for it."""
+
+    name: str
+    """Name of its pod set."""
+    count: int
+    view: Workload
+    """The Workload with this part's pod set alone, as a kind's functions expect it."""
+    job: JobView | None
+    """None when it is deleted."""
+    ended: bool
+    """The job has ended, and needs its pods' quota no longer."""
+    lost: str
+    """Why the job can no longer be a part of the gang; empty when it can."""
+    departed: bool
+    """The job was deleted before its end: its pods may still run, and no status tells of them."""
+
+    @property
+    def failure(self) -> str | None:
+        """Why the job failed; None when it did not."""
+        end = self.job.end if self.job is not None else None
+        return end.message if end is not None and not end.succeeded else None
+
+    @property
+    def runs(self) -> bool:
+        """Whether pods of the job run, or may start to."""
+        if self.job is None or self.ended:
+            return False
+        return not self.job.suspended or self.job.active
+
+
+def living(parts: Sequence[Part]) -> list[tuple[Part, JobView]]:
+    """Return the parts whose jobs are there and have not ended, each with its job."""
+    return [(one, one.job) for one in parts if one.job is not None and not one.ended]

@@ -1,0 +1,51 @@
+"""A job as everything above its kind sees it: read once from its object, and never changed.
+
+Who decides about jobs looks at this alone. What only a kind knows (how its pod template is changed
+at a start, restored after a stop, compared with a Workload) are functions of the kind's module.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from queueing.translate.jobs.composition import JobKind
+from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Meta
+
+
+class End(NamedTuple):
+    """How a job has ended."""
+
+    succeeded: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView:
+    """A job, in one version of its object."""
+
+    kind: JobKind
+    metadata: Meta
+    suspended: bool
+    stopping: bool
+    """It is being suspended, and its pod template is not restored yet: an annotation says so."""
+    pods: int
+    """How many pods are to run at once."""
+    least_pods: int | None
+    """With how few of them it may be admitted; None for all."""
+    running_pods: int
+    """How many pods run or are about to."""
+    active: bool
+    """Pods of it may still run, those being terminated included."""
+    ready: bool
+    """All pods run and are ready, or have succeeded."""
+    reclaimable: int
+    """How many pods will never be needed again."""
+    end: End | None
+    """None while it has not ended."""
+    source: Job
+    """The object itself, for its kind."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has succeeded or failed."""
+        return self.end is not None
