@@ -6,6 +6,7 @@ wall clock may bend.
 """
 
 import time
+from functools import partial
 from typing import Protocol
 
 
@@ -21,6 +22,9 @@ class Clock(Protocol):
         ...
 
 
+_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 class SystemClock:
     """The machine's own clocks.
 
@@ -28,11 +32,5 @@ class SystemClock:
     machine is suspended, and a lease that lapsed during the sleep would look valid afterwards.
     """
 
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.clock_gettime(_ELAPSED)
-
-
-_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    now = staticmethod(time.time)
+    monotonic = staticmethod(partial(time.clock_gettime, _ELAPSED))

@@ -17,7 +17,7 @@ from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import EffectDependencies, Effects
 from queueing.controller.devices import composition as device_composition
 from queueing.controller.intake.admin_objects import AdminObjects
-from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
@@ -26,6 +26,7 @@ from queueing.controller.queues.statuses import Statuses
 from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.workloads.reconciler import LifeDependencies, WorkloadReconciler
@@ -36,21 +37,15 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.decisions import Cycle
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
-from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.pressure import Pressure
 from queueing.kube.reflector import WatchEvent
 from queueing.kube.window import PATIENCE_SHARE, Window
-from queueing.kube.workqueue import WorkQueue
 from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.translate.wire import queues
-
-GANG_PATIENCE = Backoff(0.02, 5.0)
-"""Seconds between attempts at a gang whose writes fail, first and longest: a gang of which only
-some Jobs run must soon be completed or stopped."""
 
 
 def _ignore() -> None:
@@ -83,9 +78,6 @@ class Parts:
         client, clock = around.client, around.clock
         self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
         self.engine = Engine(self._rules.settings)
-        self.job_keys: WorkQueue[Key] = WorkQueue()
-        self.workload_keys: WorkQueue[Key] = WorkQueue()
-        self.gang_keys: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         self._pressure = Pressure()
         self.deferral = Deferral(self._pressure, clock)
         self._window = Window(
@@ -104,17 +96,21 @@ class Parts:
             room=partial(self.writer.room, WriteClass.ADMISSION),
         )
         self.writer.ended = self.cycles.go_on
-        attention = self._make_attention()
-        self.pump = Pump(self.objects, self.engine, attention, self._rules.resources)
-        self.admin = AdminObjects(self.objects, self.pump, attention)
+        self.queues = WorkQueues(self.cycles.wanted)
+        self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
+        self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)
         self.writes = self._make_writes()
         self.credits = self._make_credits()
         self.checkpoints = self._make_checkpoints()
         self.devices = self._make_devices()
-        self.finalizers = Finalizers(self.objects, self.engine, self.writes)
+        self.finalizers = Finalizers(self.objects, self.engine, self.writes, self.queues.finalizers)
         self.waiting_reasons = WaitingReasons(
             self.objects, self.writes, self._events, clock, knowledge=self.engine
         )
+        self.queues.features.workload_changed += [
+            self.waiting_reasons.expect,
+            self.devices.workload_changed,
+        ]
         late_reservations = LateReservations(self.objects, self.engine.exceeds)
         self.effects = Effects(
             self._make_effect_dependencies(late_reservations), self.waiting_reasons
@@ -129,16 +125,6 @@ class Parts:
             writes=self.writes,
             writer=self.writer,
             deferral=self.deferral,
-        )
-
-    def _make_attention(self) -> Attention:
-        return Attention(
-            job=self._attend_job,
-            workload=self._attend_workload,
-            gang=self.gang_keys.add,
-            finalizers=self._wake_finalizers,
-            cycle=self.cycles.wake,
-            cohort=self._events.cohort,
         )
 
     def _make_writes(self) -> LeaderWrites:
@@ -157,7 +143,7 @@ class Parts:
                 engine=self.engine,
                 writes=self.writes,
                 clock=self._around.clock,
-                wake=self.cycles.wake,
+                cycle=self.queues.cycle,
                 attend=self._attend_credited,
                 fair_sharing=self._rules.settings.fair_sharing is not None,
             )
@@ -174,8 +160,7 @@ class Parts:
                 writes=self.writes,
                 events=self._events,
                 clock=self._around.clock,
-                job=self.job_keys.add,
-                gang=self.gang_keys.add,
+                queues=self.queues,
                 metrics=self._around.reporter.metrics,
                 traces=self._around.reporter.traces,
                 claimed=self.engine.is_claimed,
@@ -194,6 +179,7 @@ class Parts:
             device_composition.Dependencies(
                 objects=self.objects,
                 pump=self.pump,
+                queues=self.queues,
                 writes=self.writes,
                 events=self._events,
                 now=self._around.clock.now,
@@ -232,15 +218,14 @@ class Parts:
             deferral=self.deferral,
             quiescence=Quiescence(self.writes, self._around.clock),
             departing=self._departing,
-            jobs=self.job_keys,
-            gangs=self.gang_keys,
+            queues=self.queues,
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:
         dependencies = LifeDependencies(
             rules=self._rules.life,
             clock=self._around.clock,
-            queue=self.workload_keys,
+            queue=self.queues.workloads,
             evicted=self._around.reporter.evicted,
             confirmed=self._around.reporter.confirmed,
             departing=self._departing,
@@ -256,25 +241,12 @@ class Parts:
         self._window.took(took_s)
         self._around.reporter.wrote(purpose, outcome, took_s)
 
-    def _attend_workload(self, key: Key) -> None:
-        self.workload_keys.add(key)
-        self.waiting_reasons.expect(key)
-        self.checkpoints.workload_changed(key)
-        self.devices.workload_changed(key)
-
     def _attend_credited(self, key: Key) -> None:
         """Reconcile a Workload, and its Jobs, once the stored ledgers cover what it waited for."""
         workload = self.objects.workloads.get(key)
         if workload is not None:
             self.pump.attend(workload)
 
-    def _attend_job(self, key: Key) -> None:
-        self.job_keys.add(key)
-        self.checkpoints.job_changed(key)
-
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
         self.admin.on_flavor(event)
         self.devices.on_resource_flavor(event)
-
-    def _wake_finalizers(self) -> None:
-        self.finalizers.wake()

@@ -48,11 +48,8 @@ class Session:
         finally:
             self._around.reporter.left()
             parts.recorder.close()
-            parts.job_keys.close()
-            parts.workload_keys.close()
-            parts.gang_keys.close()
+            parts.queues.close()
             parts.checkpoints.close()
-            parts.devices.close()
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         """Start the reflectors and wait until each has listed all objects of its kind."""
@@ -100,14 +97,12 @@ class Session:
 
     def _workers(self) -> Iterator[Workers]:
         """Yield the workers of every queue of keys."""
-        parts, rules = self._parts, self._rules
-        yield Workers("jobs", parts.job_keys, parts.jobs.look, rules.job_workers)
-        yield Workers("gangs", parts.gang_keys, parts.jobs.look_at_gang, GANG_WORKERS)
+        parts, rules, queues = self._parts, self._rules, self._parts.queues
+        yield Workers("jobs", queues.jobs, parts.jobs.look, rules.job_workers)
+        yield Workers("gangs", queues.gangs, parts.jobs.look_at_gang, GANG_WORKERS)
         yield from parts.checkpoints.workers()
         yield from parts.devices.workers()
-        yield Workers(
-            "workloads", parts.workload_keys, parts.workloads.look, rules.workload_workers
-        )
+        yield Workers("workloads", queues.workloads, parts.workloads.look, rules.workload_workers)
 
     def _told(self, changed: Changed) -> None:
         parts = self._parts

@@ -13,9 +13,10 @@ from typing import NoReturn
 from queueing.controller.configuration import ControllerRules
 from queueing.controller.intake import watches
 from queueing.controller.intake.admin_objects import AdminObjects
-from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.work_queues import Unattended
 from queueing.kube.client import Client
 from queueing.state.engine import Engine
 
@@ -23,15 +24,6 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.5
 """Seconds between two looks at who leads, and at what changed."""
-
-_NOBODY = Attention(
-    job=lambda _: None,
-    workload=lambda _: None,
-    gang=lambda _: None,
-    finalizers=lambda: None,
-    cycle=lambda: None,
-    cohort=lambda *_: None,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +48,10 @@ class Standby:
                 following.cancel()
 
     async def _follow(self) -> NoReturn:
-        objects, engine = Objects(), Engine(self.rules.settings)
+        objects, engine, nobody = Objects(), Engine(self.rules.settings), Unattended()
         objects.devices.configuration = self.rules.configuration
-        pump = Pump(objects, engine, _NOBODY, self.rules.resources)
-        admin = AdminObjects(objects, pump, _NOBODY)
+        pump = Pump(objects, engine, nobody, self.rules.resources)
+        admin = AdminObjects(objects, pump, nobody)
         async with asyncio.TaskGroup() as group:
             made = list(watches.reflectors(self.client, pump, admin, admin.on_flavor))
             for reflector, name in made:

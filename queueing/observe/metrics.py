@@ -50,7 +50,7 @@ class Family:
     def labels(self, **values: str) -> Series:
         """Return the series with these labels, all of them needed."""
         try:
-            key = tuple([values[label] for label in self.row.labels])
+            key = tuple(map(values.__getitem__, self.row.labels))
         except KeyError as error:
             raise ValueError(f"{self.row.full_name} needs the label {error}") from None
         if len(values) != len(key):
@@ -165,14 +165,11 @@ class Metrics:
             else _MutedFamily(row)
             for row in TABLE
         }
+        self.__dict__.update(self._families)  # found without `__getattr__`
         self._families["build_info"].labels(**build_info()).set(1)
 
     def __getattr__(self, name: str) -> Family:
-        try:
-            families: dict[str, Family] = self.__dict__["_families"]
-            return families[name]
-        except KeyError:
-            raise AttributeError(f"no metric {name!r} in the table") from None
+        raise AttributeError(f"no metric {name!r} in the table")
 
     def keep_only(self, kind: Labels, names: AbstractSet[Labels]) -> None:
         """Drop every series that names an object of a kind that is not among these.

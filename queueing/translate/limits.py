@@ -25,6 +25,8 @@ class Bounds:
 
     def judge(self, least: Amounts, most: Amounts, path: str, problems: Problems) -> None:
         """Note every amount that the bounds forbid, between the least and the most of each."""
+        if not (self.max or self.min):
+            return
         above = [name for name in most if name in self.max and most[name] > self.max[name]]
         problems.add_values(FORBIDDEN, path, above, "requests must not be above the limitRange max")
         below = [name for name in most if name in self.min and least[name] < self.min[name]]

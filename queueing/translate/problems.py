@@ -65,6 +65,8 @@ class Problems:
         Of what `add_values` noted, only the first of the `rules` that is broken is told, all of its
         fields as one list: as Kueue, which goes on to the next rule when one is kept.
         """
+        if not (self._found or self._values):
+            return ""
         broken = next((what for what in (*rules, *self._values) if what in self._values), None)
         if broken is None:
             return "; ".join(self._found)

@@ -5,7 +5,7 @@ Jobs are suspended only when the request to save has reached a phase in which th
 barrier reads memory alone, so that it can be asked at every look.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import is_leaving, is_worth_asking
@@ -13,6 +13,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP, Phase
 from queueing.core.names import Key
+from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints.outbound import epoch_of, name_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
@@ -21,11 +22,11 @@ from queueing.translate.wire.workloads import Workload
 class Barrier:
     """Asked by the reconcilers of Jobs and gangs before they suspend a running Job.
 
-    `attend` asks for the requests of a Workload to be reconciled.
+    `requests` are the keys of Workloads whose requests are to be reconciled.
     """
 
-    def __init__(self, objects: Objects, events: Events, attend: Callable[[Key], None]) -> None:
-        self._objects, self._events, self._attend = objects, events, attend
+    def __init__(self, objects: Objects, events: Events, requests: WorkQueue[Key]) -> None:
+        self._objects, self._events, self._requests = objects, events, requests
 
     def holds(self, workload: Workload, jobs: Sequence[JobView]) -> bool:
         """Say whether these Jobs, all that run of the Workload, must not be suspended yet.
@@ -43,7 +44,7 @@ class Barrier:
             if record.is_open and not (since and record.phase is Phase.RELEASED):
                 return record.phase in HOLDS_THE_STOP
             if not since:
-                self._attend(meta.key)
+                self._requests.add(meta.key)
                 return record.phase is Phase.CANCELLED
         if Key(f"{meta.namespace}/{name_of(workload, epoch)}") in checkpoints.unreadable:
             return False
@@ -58,7 +59,7 @@ class Barrier:
             return False
         found = effective(self._objects, workload, jobs)
         if found.terms is not None:
-            self._attend(workload.metadata.key)
+            self._requests.add(workload.metadata.key)
             return True
         if found.complaint:
             evicted = workload.status.true_condition("Evicted")

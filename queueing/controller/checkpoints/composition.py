@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from queueing.clock import Clock
 from queueing.controller.checkpoints.barrier import Barrier
@@ -12,15 +13,18 @@ from queueing.controller.checkpoints.drivers.exec_driver import ExecDriver
 from queueing.controller.checkpoints.drivers.hook_jobs import HookJobs
 from queueing.controller.checkpoints.drivers.http_driver import HttpDriver
 from queueing.controller.checkpoints.drivers.notifier import Drivers, Notifier
-from queueing.controller.checkpoints.hook_charges import saved_by
+from queueing.controller.checkpoints.hook_charges import saved_by, with_requests
 from queueing.controller.checkpoints.idle import IdleReconciler
 from queueing.controller.checkpoints.intake import Intake
-from queueing.controller.checkpoints.nodes import Hearing, NodeReconciler
+from queueing.controller.checkpoints.nodes import NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
 from queueing.controller.checkpoints.reconciler import CheckpointReconciler, RequestDependencies
+from queueing.controller.checkpoints.starting import started_with, warn_of_grace
 from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
+from queueing.controller.features import Features
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import WorkloadTraces
+from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workers import Workers
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -28,12 +32,14 @@ from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
-from queueing.kube.reflector import Reflector, ReflectorSettings
-from queueing.kube.workqueue import WorkQueue
+from queueing.kube.objects import HasMetadata
+from queueing.kube.reflector import Added, Reflector, ReflectorSettings, WatchEvent
 from queueing.observe.metrics import Metrics
 from queueing.translate.checkpoints import names, nodes, wire
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
+
+W = TypeVar("W", bound=HasMetadata)
 
 WORKERS = 4
 """How many Workloads with requests are reconciled at the same time."""
@@ -49,10 +55,7 @@ class Dependencies:
     writes: LeaderWrites
     events: Events
     clock: Clock
-    job: Callable[[Key], None]
-    """Asks for a Job to be reconciled."""
-    gang: Callable[[Key], None]
-    """Asks for a gang to be reconciled."""
+    queues: WorkQueues
     metrics: Metrics
     traces: WorkloadTraces | None
     claimed: Callable[[Key], bool]
@@ -73,22 +76,21 @@ class Checkpoints:
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies, self._objects = dependencies, dependencies.objects
         checkpoints = dependencies.objects.checkpoints
-        self.queue: WorkQueue[Key] = WorkQueue()
-        self.policy_keys: WorkQueue[Key] = WorkQueue()
-        self.node_keys: WorkQueue[Key] = WorkQueue()
-        self.idle_keys: WorkQueue[Key] = WorkQueue()
+        self._queues = queues = dependencies.queues
+        self._present = False
+        """The cluster has, or had, a policy, a Checkpoint or an idle pod."""
         self.policies = PolicyReconciler(checkpoints, dependencies.writes, dependencies.clock)
         self.intake = Intake(
             checkpoints, self._changed, self._policy_changed, saved=dependencies.saved
         )
-        self.barrier = Barrier(dependencies.objects, dependencies.events, self.queue.add)
+        self.barrier = Barrier(dependencies.objects, dependencies.events, queues.checkpoints)
         self._exec = ExecDriver(checkpoints, dependencies.writes, dependencies.clock, self._changed)
         needed = RequestDependencies(
             objects=dependencies.objects,
             writes=dependencies.writes,
             events=dependencies.events,
             clock=dependencies.clock,
-            queue=self.queue,
+            queue=queues.checkpoints,
             intake=self.intake,
             notifier=Notifier(
                 checkpoints,
@@ -107,21 +109,19 @@ class Checkpoints:
         )
         self.reconciler = CheckpointReconciler(needed)
         self.nodes = NodeReconciler(
-            dependencies.objects,
-            dependencies.writes,
-            dependencies.events,
+            objects=dependencies.objects,
+            writes=dependencies.writes,
+            events=dependencies.events,
             clock=dependencies.clock,
-            hearing=Hearing(
-                node=self.node_keys.add, workload=self.queue.add, evicted=dependencies.evicted
-            ),
+            queues=queues,
+            evicted=dependencies.evicted,
         )
-
         self.idle = IdleReconciler(
             dependencies.objects,
             dependencies.writes,
             dependencies.events,
             clock=dependencies.clock,
-            queue=self.idle_keys,
+            queue=queues.idle,
         )
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
@@ -135,17 +135,17 @@ class Checkpoints:
             (
                 resources.CHECKPOINT_POLICIES,
                 wire.CheckpointPolicy,
-                self.intake.on_policy,
+                self._making_present(self.intake.on_policy),
                 ReflectorSettings(),
             ),
             (
                 resources.CHECKPOINTS,
                 wire.Checkpoint,
-                self.intake.on_checkpoint,
+                self._making_present(self.intake.on_checkpoint),
                 ReflectorSettings(),
             ),
             (resources.PODS, wire.Pod, self.intake.on_pod, followed),
-            (resources.PODS, wire.Pod, self.idle.on_pod, idle),
+            (resources.PODS, wire.Pod, self._making_present(self.idle.on_pod), idle),
             (resources.NODES, nodes.Node, self.nodes.on_node, ReflectorSettings()),
         ):
             made: Reflector[Any] = Reflector(client, resource.within(), kind, on_event, settings)
@@ -153,18 +153,36 @@ class Checkpoints:
 
     def workers(self) -> Iterator[Workers]:
         """Yield the workers of each queue of keys."""
-        yield Workers("checkpoint policies", self.policy_keys, self.policies.look)
-        yield Workers("nodes that go away", self.node_keys, self.nodes.look)
-        yield Workers("idle workloads", self.idle_keys, self.idle.look)
-        yield Workers("checkpoints", self.queue, self.reconciler.look, WORKERS)
+        queues = self._queues
+        yield Workers("checkpoint policies", queues.checkpoint_policies, self.policies.look)
+        yield Workers("nodes that go away", queues.nodes, self.nodes.look)
+        yield Workers("idle workloads", queues.idle, self.idle.look)
+        yield Workers("checkpoints", queues.checkpoints, self.reconciler.look, WORKERS)
 
     def close(self) -> None:
-        """Cancel commands in containers, and the timers of the queues."""
+        """Cancel commands in containers."""
         self._exec.close()
-        self.queue.close()
-        self.policy_keys.close()
-        self.node_keys.close()
-        self.idle_keys.close()
+
+    def _making_present(
+        self, on_event: Callable[[WatchEvent[W]], None]
+    ) -> Callable[[WatchEvent[W]], None]:
+        """Have this package take part once there is an object that it is for."""
+
+        def heard(event: WatchEvent[W]) -> None:
+            if not self._present and isinstance(event, Added):
+                self._present = True
+                self._enter(self._queues.features)
+            on_event(event)
+
+        return heard
+
+    def _enter(self, features: Features) -> None:
+        objects, events = self._objects, self._dependencies.events
+        features.job_changed.append(self.job_changed)
+        features.workload_changed.append(self.workload_changed)
+        features.facts.append(partial(with_requests, objects))
+        features.annotations.append(partial(started_with, objects))
+        features.started.append(partial(warn_of_grace, objects, events))
 
     def job_changed(self, key: Key) -> None:
         """Ask for requests to be reconciled: those to a Job's Workloads, or that it saves for."""
@@ -174,7 +192,7 @@ class Checkpoints:
         if job is not None:
             self.idle.job_changed(job.metadata.uid)
             for workload in self._objects.checkpoints.asked_of_job(job.metadata.uid):
-                self.queue.add(workload)
+                self._queues.checkpoints.add(workload)
             for owner in job.metadata.owner_references:
                 if owner.kind == "Checkpoint":
                     self._hook_changed(Key(f"{job.metadata.namespace}/{owner.name}"))
@@ -182,32 +200,32 @@ class Checkpoints:
     def _hook_changed(self, checkpoint: Key) -> None:
         seen = self._objects.checkpoints.get(checkpoint)
         if seen is not None and seen.record.is_open:
-            self.queue.add(seen.workload)
+            self._queues.checkpoints.add(seen.workload)
 
     def workload_changed(self, key: Key) -> None:
         """Ask for the requests to a Workload to be reconciled, if one is open."""
         self.idle.workload_changed(key)
         if self._objects.checkpoints.open_requests(key):
-            self.queue.add(key)
+            self._queues.checkpoints.add(key)
 
     def _policy_changed(self, key: Key) -> None:
-        self.policy_keys.add(key)
+        self._queues.checkpoint_policies.add(key)
         self.idle.policy_changed()
         self._dependencies.weigh_anew()
 
     def _changed(self, workload: Key) -> None:
         self._dependencies.charge_anew(workload)
-        self.queue.add(workload)
+        self._queues.checkpoints.add(workload)
 
     def _attend(self, workload: Workload) -> None:
         """Ask for the Jobs of a Workload to be reconciled, which the barrier may have held back."""
         gang = gang_key(workload.metadata)
         if gang is not None:
-            self._dependencies.gang(gang)
+            self._queues.gang(gang)
         for owner in workload.metadata.owner_references:
             job = self._objects.job_keys.get(owner.uid)
             if job is not None:
-                self._dependencies.job(job)
+                self._queues.jobs.add(job)
 
 
 async def is_known(reflector: Reflector[Any]) -> None:

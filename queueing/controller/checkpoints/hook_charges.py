@@ -6,10 +6,13 @@ pays for it.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from queueing.controller.checkpoints.effective_terms import stake_of
 from queueing.controller.stores.checkpoints import CheckpointMemory, SeenCheckpoint
 from queueing.controller.stores.objects import Objects
 from queueing.core.checkpoints.terms import Driver
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, Key, ResourceName
 from queueing.translate.checkpoints.hook_job import name_of, used
 from queueing.translate.requests import Surroundings
@@ -40,6 +43,14 @@ def used_beside(
                 key = FlavorResource(FlavorName(flavor), ResourceName(resource))
                 total[key] = total.get(key, 0) + amount
     return total
+
+
+def with_requests(
+    objects: Objects, workload: Workload, fact: WorkloadFact, around: Surroundings
+) -> WorkloadFact:
+    """Return a Workload's fact with what its preemption would cost, and what hook Jobs use."""
+    stake, beside = stake_of(objects, workload), used_beside(objects, workload, around)
+    return fact if stake is None and not beside else replace(fact, stake=stake, beside=beside)
 
 
 def saved_by(checkpoints: CheckpointMemory, job: Key) -> Iterator[Key]:

@@ -11,6 +11,7 @@ from queueing.clock import Clock
 from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import owners
 from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import WorkQueues
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.checkpoints.interruptions import interruption
@@ -33,45 +34,30 @@ class _Pod(Wire, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
-    """Callbacks of the reconciler of nodes."""
-
-    node: Callable[[Key], None]
-    """Asks for a node to be reconciled."""
-    workload: Callable[[Key], None]
-    """Asks for the requests to a Workload to be reconciled."""
-    evicted: Callable[[Workload, str, str], None]
-    """Called after each eviction with the Workload, its reason and its underlying cause."""
-
-
 class NodeReconciler:
     """Stores which nodes will go away, and reconciles one node at a time."""
 
-    def __init__(
-        self,
-        objects: Objects,
-        writes: LeaderWrites,
-        events: Events,
-        *,
-        clock: Clock,
-        hearing: Hearing,
-    ) -> None:
-        self._objects, self._writes, self._events = objects, writes, events
-        self._clock, self._hearing = clock, hearing
+    objects: Objects
+    writes: LeaderWrites
+    events: Events
+    clock: Clock
+    queues: WorkQueues
+    evicted: Callable[[Workload, str, str], None]
+    """Called after each eviction with the Workload, its reason and its underlying cause."""
 
     def on_node(self, event: WatchEvent[Node]) -> None:
         """Handle a watch event of a node; only whether it will go away is stored."""
-        nodes = self._objects.checkpoints.nodes
+        nodes = self.objects.checkpoints.nodes
         match event:
             case Added(object=found) | Modified(object=found):
                 name = found.metadata.name
                 known = nodes.get(name)
-                end = interruption(taints(found), self._clock.now())
+                end = interruption(taints(found), self.clock.now())
                 if known is not None and end is not None and known.taint == end.taint:
                     return
                 nodes[name] = end
                 if known != end:
-                    self._hearing.node(Key(name))
+                    self.queues.nodes.add(Key(name))
             case Deleted(key=key):
                 nodes.pop(key, None)
             case Synced():
@@ -83,26 +69,26 @@ class NodeReconciler:
         For a node that stays after all, ask for all open requests to be reconciled: some may have
         been made because of it.
         """
-        checkpoints = self._objects.checkpoints
+        checkpoints = self.objects.checkpoints
         end = checkpoints.nodes.get(key)
         if end is None:
             for asked in dict.fromkeys(checkpoints.open_workloads()):
-                self._hearing.workload(asked)
+                self.queues.checkpoints.add(asked)
             return
         if not checkpoints.policies:
             return
         for workload in await self._concerned(key):
             step = Evict(reason=EvictionReason.NODE_FAILURES, message=message(key, end))
-            body = outbound.evict(workload, step, self._clock.now())
-            await self._writes.patch_workload(workload, body)
+            body = outbound.evict(workload, step, self.clock.now())
+            await self.writes.patch_workload(workload, body)
             reason = f"EvictedDueTo{step.wire_reason}"
-            self._events.workload(workload.metadata, reason, step.message, warning=True)
-            self._hearing.evicted(workload, step.reason, step.cause)
+            self.events.workload(workload.metadata, reason, step.message, warning=True)
+            self.evicted(workload, step.reason, step.cause)
 
     async def _concerned(self, node: str) -> list[Workload]:
         """Return the admitted Workloads with pods on a node that have terms and are not evicted."""
         pods = await list_all(
-            self._writes.client,
+            self.writes.client,
             PODS.within(),
             _Pod,
             label_selector=POD_JOB_UID,
@@ -112,7 +98,7 @@ class NodeReconciler:
         return [found[key] for key in sorted(found)]
 
     def _running(self, pods: Iterable[_Pod]) -> Iterator[Workload]:
-        objects = self._objects
+        objects = self.objects
         for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods):
             for workload in objects.workloads_of(uid):
                 status = workload.status

@@ -37,7 +37,7 @@ class Dependencies:
     engine: Engine
     writes: LeaderWrites
     clock: Clock
-    wake: Callable[[], None]
+    cycle: asyncio.Event
     """Asks for a cycle, which brings the ledgers up to date."""
     attend: Callable[[Key], None]
     """Asks for a Workload and its Jobs to be reconciled."""
@@ -50,7 +50,7 @@ class Credits:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
-        self.intake = Intake(dependencies.engine.observe, dependencies.wake)
+        self.intake = Intake(dependencies.engine.observe, dependencies.cycle.set)
         self.accounts = Accounts(
             AccountDependencies(
                 engine=dependencies.engine,
@@ -97,7 +97,7 @@ class Credits:
                 self.accounts.urgent.set()
             if self.accounts.urgent.is_set():
                 self.accounts.urgent.clear()
-                self._dependencies.wake()
+                self._dependencies.cycle.set()
                 await asyncio.sleep(GATHER_S)
                 await self.accounts.write(at_once=True, rows_too=altered)
             if woken:
@@ -107,7 +107,7 @@ class Credits:
             counts = bool(self.intake.policies or self.intake.budgets)
             woken = counts and self.accounts.is_due()
             if woken:
-                self._dependencies.wake()
+                self._dependencies.cycle.set()
             elif self.intake.policies or self.intake.grants:
                 await self._conditions.write()
             with contextlib.suppress(TimeoutError):

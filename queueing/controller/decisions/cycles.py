@@ -48,7 +48,8 @@ class Cycles:
     ) -> None:
         self._engine, self._carry_out, self._clock = engine, carry_out, clock
         self._budget, self._room = budget, room
-        self._wanted = asyncio.Event()
+        self.wanted = asyncio.Event()
+        """Set to ask for a cycle."""
         self._lacks_room = False
         self._decided_at = float("-inf")
         self._wake_at: float | None = None
@@ -56,14 +57,10 @@ class Cycles:
         self._sweep_at: float | None = None
         """When, by the monotonic clock, to sweep if nothing else happens; None if nobody waits."""
 
-    def wake(self) -> None:
-        """Ask for a cycle; does not await."""
-        self._wanted.set()
-
     def go_on(self) -> None:
         """Ask for a cycle if there is room for decisions again; called after each write."""
         if self._lacks_room and self._room():
-            self.wake()
+            self.wanted.set()
 
     async def run(self) -> NoReturn:
         """Run cycles for ever."""
@@ -71,7 +68,7 @@ class Cycles:
         while True:
             if await self._rest(wake_at):
                 await asyncio.sleep(GATHER_S)
-                self._wanted.clear()
+                self.wanted.clear()
                 wake_at = await self._decide()
                 self._sweep_at = self._clock.monotonic() + SWEEP_S
             else:
@@ -128,5 +125,5 @@ class Cycles:
             left.append(sweep_in)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(left, default=None)):
-                await self._wanted.wait()
-        return self._wanted.is_set() or sweep_in is None or min(left) < sweep_in
+                await self.wanted.wait()
+        return self.wanted.is_set() or sweep_in is None or min(left) < sweep_in

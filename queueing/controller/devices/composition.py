@@ -22,6 +22,7 @@ from queueing.controller.devices.template_cleanup import TemplateCleanup
 from queueing.controller.devices.upkeep import Upkeep
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workers import Workers
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
@@ -30,7 +31,6 @@ from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Deleted, Reflector, ReflectorSettings, WatchEvent
-from queueing.kube.workqueue import WorkQueue
 from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.translate.wire import devices as wire
 from queueing.translate.wire.queues import ResourceFlavor
@@ -53,6 +53,7 @@ class Dependencies:
 
     objects: Objects
     pump: Pump
+    queues: WorkQueues
     writes: LeaderWrites
     events: Events
     now: Callable[[], float]
@@ -75,7 +76,7 @@ class Devices:
     def __init__(self, dependencies: Dependencies) -> None:
         self._pump, self._objects = dependencies.pump, dependencies.objects
         self._memory = memory = dependencies.objects.devices
-        self.queue: WorkQueue[Key] = WorkQueue()
+        self._queue = dependencies.queues.claims
         self._rules_changed, self._hardware_changed = True, False
         self._users: dict[str, None] = {}
         """Namespaces in which users' templates or claims changed since the last `refresh`."""
@@ -102,7 +103,7 @@ class Devices:
             evicted=dependencies.evicted,
         )
         self.template_cleanup = TemplateCleanup(
-            memory, dependencies.writes, dependencies.deferral, self.queue.add
+            memory, dependencies.writes, dependencies.deferral, self._queue
         )
         self.upkeep = Upkeep(
             objects=dependencies.objects,
@@ -195,11 +196,11 @@ class Devices:
         bound = found is not None and claims_by_itself(found)
         for uid in uids:
             if bound or self._memory.has_any(uid):
-                self.queue.add(Key(uid))
+                self._queue.add(Key(uid))
 
     def workers(self) -> Iterator[Workers]:
         """Yield the workers; their keys are uids of Workloads."""
-        yield Workers("claims", self.queue, self.look, WORKERS)
+        yield Workers("claims", self._queue, self.look, WORKERS)
 
     async def look(self, uid: Key) -> None:
         """Reconcile the templates and claims of a Workload, and tell why its pods wait for devices.
@@ -213,11 +214,7 @@ class Devices:
             return
         again_s = await self._delays.look(found)
         if again_s is not None:
-            self.queue.add_after(uid, again_s)
-
-    def close(self) -> None:
-        """Cancel the timers of the queue."""
-        self.queue.close()
+            self._queue.add_after(uid, again_s)
 
     async def _follow_when_needed(self, group: asyncio.TaskGroup, client: Client) -> None:
         await self._needed.wait()
@@ -273,10 +270,10 @@ class Devices:
         for key in self._objects.workloads_by_namespace[namespace]:
             found = self._objects.workloads[key]
             if found.status.admission is not None and claims_by_itself(found):
-                self.queue.add(Key(found.metadata.uid))
+                self._queue.add(Key(found.metadata.uid))
 
     def _hear_of_ours(self, uid: str) -> None:
-        self.queue.add(Key(uid))
+        self._queue.add(Key(uid))
         found = self._workload_of(uid)
         if found is not None:
             self._pump.claims_changed(found)

@@ -7,7 +7,7 @@ allow `deletecollection`, `upkeep` deletes the templates one by one.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -17,6 +17,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES
+from queueing.kube.workqueue import WorkQueue
 from queueing.translate.devices.names import COMPUTE_DOMAIN, WORKLOAD_UID, is_named_by_content
 from queueing.translate.wire.devices import ResourceClaimTemplate
 
@@ -40,8 +41,8 @@ class TemplateCleanup:
     memory: DeviceMemory
     writes: LeaderWrites
     deferral: Deferral
-    look_again: Callable[[Key], None]
-    """Asks for a Workload, given by uid, to be reconciled by `upkeep`."""
+    queue: WorkQueue[Key]
+    """Uids of Workloads that `upkeep` is to look at again."""
     _since: dict[Key, float] = field(default_factory=dict)
     """By uid of the Workload: from when on its templates may go (monotonic clock)."""
     _may: bool = True
@@ -88,7 +89,7 @@ class TemplateCleanup:
     def _give_up(self) -> None:
         self._may = False
         for uid in self._since:
-            self.look_again(uid)
+            self.queue.add(uid)
         self._since.clear()
 
     def _namespace_of(self, uid: Key) -> str:

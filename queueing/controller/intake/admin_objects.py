@@ -7,10 +7,11 @@ reconciled because of it.
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeVar
 
-from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.intake.queue_changes import changes_lives, policy_of
 from queueing.controller.stores.by_name import keep, known, name_of
 from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import WorkQueues
 from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.objects import HasMetadata
@@ -18,15 +19,26 @@ from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import queues, surroundings
 from queueing.translate.wire import queues as wire
 from queueing.translate.wire.cluster import Namespace, PriorityClass
+from queueing.translate.wire.meta import Meta
 
 W = TypeVar("W", bound=HasMetadata)
 
 
 class AdminObjects:
-    """The handlers; facts go through the pump, keys to `attention`."""
+    """The handlers; facts go through the pump, keys to `queues`.
 
-    def __init__(self, objects: Objects, pump: Pump, attention: Attention) -> None:
-        self._objects, self._pump, self._attention = objects, pump, attention
+    `misconfigured` is told which part of a Cohort's spec cannot be used.
+    """
+
+    def __init__(
+        self,
+        objects: Objects,
+        pump: Pump,
+        queues: WorkQueues,
+        misconfigured: Callable[[Meta, str], None] = lambda _meta, _text: None,
+    ) -> None:
+        self._objects, self._pump, self._queues = objects, pump, queues
+        self._misconfigured = misconfigured
 
     def on_cluster_queue(self, event: WatchEvent[wire.ClusterQueue]) -> None:
         """Store a ClusterQueue; reconcile its Workloads if what changed of it concerns them.
@@ -39,10 +51,10 @@ class AdminObjects:
         after = known(event, store)
         if before is None or after is None or changes_lives(before, after):
             for key in self._objects.concerned_by(name_of(event)):
-                self._attention.workload(key)
+                self._queues.workload(key)
         if policy_of(before) != policy_of(after):
             self._pump.weigh_anew()
-        self._attention.finalizers()
+        self._queues.finalizers.set()
 
     def on_local_queue(self, event: WatchEvent[wire.LocalQueue]) -> None:
         """Store a LocalQueue; reconcile its Workloads if its stop policy changed."""
@@ -69,23 +81,23 @@ class AdminObjects:
         if after is not None and (before is None or before.spec != after.spec):
             trouble = queues.cohort(after).misconfigured
             if trouble:
-                self._attention.cohort(after.metadata, trouble)
+                self._misconfigured(after.metadata, trouble)
 
     def on_flavor(self, event: WatchEvent[wire.ResourceFlavor]) -> None:
         """Store a ResourceFlavor; its node labels decide which devices it offers."""
         self._objects.devices.forget_flavor(name_of(event))
         self._admin(event, self._objects.flavors, self._pump.flavor, Kind.FLAVOR)
-        self._attention.finalizers()
+        self._queues.finalizers.set()
 
     def on_check(self, event: WatchEvent[wire.AdmissionCheck]) -> None:
         """Store an AdmissionCheck."""
         self._admin(event, self._objects.checks, surroundings.check, Kind.CHECK)
-        self._attention.finalizers()
+        self._queues.finalizers.set()
 
     def on_topology(self, event: WatchEvent[wire.Topology]) -> None:
         """Store a Topology."""
         self._admin(event, self._objects.topologies, surroundings.topology, Kind.TOPOLOGY)
-        self._attention.finalizers()
+        self._queues.finalizers.set()
 
     def on_namespace(self, event: WatchEvent[Namespace]) -> None:
         """Store a Namespace; if its labels changed, reconcile its Jobs, which may be managed."""
@@ -106,7 +118,7 @@ class AdminObjects:
         for key, found in self._objects.workloads.items():
             reference = found.spec.priority_class_ref
             if reference is not None and reference.name == name:
-                self._attention.workload(key)
+                self._queues.workload(key)
         self._tell_jobs(self._objects.jobs)
 
     def on_priority_class(self, event: WatchEvent[PriorityClass]) -> None:
@@ -128,7 +140,7 @@ class AdminObjects:
 
     def _tell_queue(self, key: Key) -> None:
         for workload in self._objects.workloads_by_queue[key]:
-            self._attention.workload(workload)
+            self._queues.workload(workload)
 
     def _tell_jobs(self, keys: Iterable[Key]) -> None:
         for key in list(keys):

@@ -8,18 +8,17 @@ write of ours is handled like a watch event of the object; whichever of the two 
 same resourceVersion and changes nothing.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import msgspec
 
-from queueing.controller.checkpoints.effective_terms import stake_of
-from queueing.controller.checkpoints.hook_charges import used_beside
 from queueing.controller.intake.requests import Requests
 from queueing.controller.stores.by_name import keep
 from queueing.controller.stores.objects import Objects, owner_uids
-from queueing.core.facts import Fact, FlavorFact, Gone, Kind
+from queueing.controller.work_queues import WorkQueues
+from queueing.core.facts import Fact, FlavorFact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
@@ -54,28 +53,14 @@ class FactObserver(Protocol):
     def observe(self, fact: Fact) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
-    """Callbacks that ask for something to be reconciled, or decided again."""
-
-    job: Callable[[Key], None]
-    workload: Callable[[Key], None]
-    gang: Callable[[Key], None]
-    finalizers: Callable[[], None]
-    """Finalizers of queues and flavors may have to be added or removed."""
-    cycle: Callable[[], None]
-    """The engine got a fact, so that a cycle may decide something."""
-    cohort: Callable[[Meta, str], None]
-    """A Cohort's spec has a part that cannot be used; the text says which."""
-
-
 class Pump:
-    """Keeps `objects` and the engine up to date, and tells `attention` what to reconcile."""
+    """Keeps `objects` and the engine up to date, and adds keys of what to look at to `queues`."""
 
     def __init__(
-        self, objects: Objects, engine: FactObserver, attention: Attention, rules: ResourceRules
+        self, objects: Objects, engine: FactObserver, queues: WorkQueues, rules: ResourceRules
     ) -> None:
-        self._objects, self._engine, self._attention = objects, engine, attention
+        self._objects, self._engine, self._queues = objects, engine, queues
+        self._additions = queues.features.facts
         self._requests = Requests(objects, rules, self._observe_flavors)
         self._places_pods = rules.places_pods
         self._dead: dict[str, None] = {}
@@ -151,27 +136,26 @@ class Pump:
         self._look_at(found)
 
     def _look_at(self, found: Workload) -> None:
-        self._attention.workload(found.metadata.key)
-        gang = gang_key(found.metadata)
+        meta, objects = found.metadata, self._objects
+        key = meta.key
+        self._queues.workload(key)
+        gang = gang_key(meta)
+        uids = owner_uids(meta)
         if gang is not None:
-            self._attention.gang(gang)
-        uids = dict.fromkeys(owner_uids(found.metadata))
-        if gang is not None:
-            uids |= dict.fromkeys(owner.uid for owner in found.metadata.owner_references)
-        for uid in uids:
-            job = self._objects.job_keys.get(uid)
+            self._queues.gang(gang)
+            uids = (*uids, *(owner.uid for owner in meta.owner_references))
+        jobs = {objects.job_keys.get(uid): None for uid in uids}
+        for job in (*jobs, *objects.jobs_by_prebuilt[key]):
             if job is not None:
                 self.attend_job(job)
-        for named in self._objects.jobs_by_prebuilt[found.metadata.key]:
-            self.attend_job(named)
 
     def _take_job(self, found: Job) -> None:
         key = found.metadata.key
         if self._is_old(found.metadata, self._objects.jobs.get(key)):
             return
-        self.attend_job(key)  # as it was before: the gang that it may have left
+        before = self._objects.gangs.of(self._objects.jobs.get(key))
         self._objects.put_job(batch.view(found.detached()))
-        self.attend_job(key)
+        self.attend_job(key, before)
 
     def _lose_job(self, key: Key, uid: str) -> None:
         self._bury(uid)
@@ -180,17 +164,20 @@ class Pump:
             self.attend_job(key)
             self._objects.drop_job(key)
         for owned in self._objects.workloads_by_owner[uid]:
-            self._attention.workload(owned)
+            self._queues.workload(owned)
 
-    def attend_job(self, key: Key) -> None:
-        """Ask for a Job to be reconciled, with the Jobs that it owns and the gangs it is in."""
+    def attend_job(self, key: Key, left: Iterable[Key] = ()) -> None:
+        """Ask for a Job to be reconciled, with the Jobs that it owns and the gangs it is in.
+
+        `left` are gangs that it may have left.
+        """
         found = self._objects.jobs.get(key)
         if found is not None:
-            self._attention.job(key)
+            self._queues.job(key)
             for child in self._objects.jobs_by_owner[found.metadata.uid]:
-                self._attention.job(child)
-            for gang in self._objects.gangs.of_job(found):
-                self._attention.gang(gang)
+                self._queues.job(child)
+            for gang in dict.fromkeys((*left, *self._objects.gangs.of(found))):
+                self._queues.gang(gang)
 
     def _is_old(self, meta: Meta, known: Watched | None) -> bool:
         if meta.uid in self._dead:
@@ -228,33 +215,30 @@ class Pump:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        meta, asks = found.metadata, self._requests.asks_of(found)
-        fact = workload_asking(found, asks)
-        stake, around = stake_of(self._objects, found), self._requests.around(meta.namespace)
-        given = self._objects.devices.charges_of(found, around.devices)
-        beside = used_beside(self._objects, found, around)
-        lack = "" if fact.holds_quota else self._objects.devices.lack(asks.shapes)
-        if stake is not None or given or beside or lack:
-            fact = replace(fact, stake=stake, given=given, beside=beside, unserved=lack)
-        before = self._objects.facts.get(meta.key)
+        key, fact = found.metadata.key, self._fact_of(found)
+        before = self._objects.facts.get(key)
         if fact.unserved != (before.unserved if before is not None else ""):
-            self._attention.workload(meta.key)  # its conditions say so
-        self._objects.facts[meta.key] = fact
+            self._queues.workload(key)  # its conditions say so
+        self._objects.facts[key] = fact
         self._objects.workload_counts.put(fact)
-        if meta.key not in self._held:
+        if key not in self._held:
             self.observe(fact)
 
-    def charge_anew(self, key: Key) -> None:
-        """Pass a Workload's fact to the engine again if what its hook Jobs use has changed.
+    def _fact_of(self, found: Workload) -> WorkloadFact:
+        asks, around = self._requests.of(found)
+        fact = workload_asking(found, asks)
+        given = self._objects.devices.charges_of(found, around.devices)
+        lack = "" if fact.holds_quota else self._objects.devices.lack(asks.shapes)
+        if given or lack:
+            fact = replace(fact, given=given, unserved=lack)
+        for add in self._additions:
+            fact = add(found, fact, around)
+        return fact
 
-        Hook Jobs save a checkpoint for a Workload and are charged to it
-        (`checkpoints.hook_charges`).
-        """
+    def charge_anew(self, key: Key) -> None:
+        """Pass a Workload's fact to the engine again if what features add to it has changed."""
         found, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
-        if found is None or fact is None:
-            return
-        around = self._requests.around(found.metadata.namespace)
-        if used_beside(self._objects, found, around) != fact.beside:
+        if found is not None and fact is not None and self._fact_of(found) != fact:
             self._observe_workload(found)
 
     def weigh_anew(self) -> None:
@@ -264,10 +248,8 @@ class Pump:
         CheckpointPolicy that is effective for it.
         """
         for key, fact in list(self._objects.facts.items()):
-            if fact.holds_quota and stake_of(self._objects, self._objects.workloads[key]) != (
-                fact.stake
-            ):
-                self._observe_workload(self._objects.workloads[key])
+            if fact.holds_quota:
+                self.charge_anew(key)
 
     # Devices (DRA) ----------------------------------------------------------------------------
 
@@ -322,4 +304,4 @@ class Pump:
     def observe(self, fact: Fact) -> None:
         """Pass a fact to the engine, and ask for a cycle."""
         self._engine.observe(fact)
-        self._attention.cycle()
+        self._queues.cycle.set()

@@ -28,18 +28,22 @@ class Requests:
     _asks: dict[Key, tuple[str, int, Surroundings, Asks]] = field(default_factory=dict)
     """By Workload: uid, generation and surroundings of its translation, and the translation."""
 
-    def asks_of(self, found: Workload) -> Asks:
-        """Return what a Workload requests, translated unless that is known for its generation."""
+    def of(self, found: Workload) -> tuple[Asks, Surroundings]:
+        """Return what a Workload requests, and what else that depends on.
+
+        It is translated unless that is known for its generation.
+        """
         meta, around = found.metadata, self.around(found.metadata.namespace)
-        known = self._asks.get(meta.key)
+        key = meta.key
+        known = self._asks.get(key)
         if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
-            return known[3]
+            return known[3], around
         asks = asks_of(found, around)
         if asks.shapes and self.objects.devices.learn(asks.shapes):
             self.is_new()
         if meta.generation:
-            self._asks[meta.key] = (meta.uid, meta.generation, around, asks)
-        return asks
+            self._asks[key] = (meta.uid, meta.generation, around, asks)
+        return asks, around
 
     def around(self, namespace: str) -> Surroundings:
         """Return what the requests of a namespace's Workloads depend on besides their spec.

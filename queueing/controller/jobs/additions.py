@@ -6,7 +6,7 @@ ours, the last checkpoint, and the submitter's trace context.
 
 from dataclasses import replace
 
-from queueing.controller.checkpoints.starting import started_with
+from queueing.controller.features import Features
 from queueing.controller.stores.objects import Objects
 from queueing.kube.errors import NotSentError
 from queueing.translate import labels
@@ -16,7 +16,7 @@ from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
-def additions(objects: Objects, job: JobView, workload: Workload) -> Injection:
+def additions(objects: Objects, features: Features, job: JobView, workload: Workload) -> Injection:
     """Return what is added to the pod template of a Job, whose Workload has a single pod set.
 
     Raises ConflictError when the template contradicts it, so that the Job can never start, and
@@ -40,8 +40,8 @@ def additions(objects: Objects, job: JobView, workload: Workload) -> Injection:
             if update.name == assignment.name:
                 added = added.merged(update)
     own = batch.template_of(job).metadata.annotations
-    told = started_with(objects, job, workload)
-    added = replace(added, annotations={**added.annotations, **told}) if told else added
+    for told in [annotate(job, workload) for annotate in features.annotations]:
+        added = replace(added, annotations={**added.annotations, **told})
     trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
     return added if labels.TRACE_PARENT in own else added.handing_down(trace)
 

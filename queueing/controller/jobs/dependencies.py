@@ -6,12 +6,11 @@ from typing import Protocol
 
 from queueing.clock import Clock
 from queueing.controller.jobs.quiescence import Quiescence
+from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
-from queueing.core.names import Key
-from queueing.kube.workqueue import WorkQueue
 from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
@@ -64,7 +63,4 @@ class Dependencies:
     deferral: Deferral
     quiescence: Quiescence
     departing: DepartingPods
-    jobs: WorkQueue[Key]
-    """Keys of Jobs."""
-    gangs: WorkQueue[Key]
-    """Keys of gangs with a name: `namespace/name`."""
+    queues: WorkQueues

@@ -41,11 +41,14 @@ def next_action(gang: Gang) -> Action | None:
     first = gang.form.before(gang)
     if first is not None:
         return first
+    live: list[Workload] = []
     for one in gang.workloads:
-        action = _after_the_end(gang, one) if is_finished(one) else None
-        if action is not None:
+        if not is_finished(one):
+            live.append(one)
+        elif (action := _after_the_end(gang, one)) is not None:
             return action
-    live = _ranked(gang)
+    if len(live) > 1:
+        live.sort(key=lambda one: _rank(gang, one))
     awaited: list[AwaitPods] = []
     for other in live[1:]:
         action = _remove(gang, other, keeping=live[0])
@@ -59,19 +62,12 @@ def next_action(gang: Gang) -> Action | None:
     return action
 
 
-def _ranked(gang: Gang) -> list[Workload]:
-    """Return the Workloads that have not finished; the first stands for the gang.
+def _rank(gang: Gang, workload: Workload) -> tuple[bool, bool, bool, bool, float, str]:
+    """Order Workloads by which of them may stand for the gang, the first.
 
     It is one that is not being deleted, then one that fits, then one that holds quota, then one
     with the name that it would be given, then the oldest.
     """
-    live = [one for one in gang.workloads if not is_finished(one)]
-    if len(live) > 1:
-        live.sort(key=lambda one: _rank(gang, one))
-    return live
-
-
-def _rank(gang: Gang, workload: Workload) -> tuple[bool, bool, bool, bool, float, str]:
     meta, (fits, named) = workload.metadata, gang.form.fits(gang, workload)
     return (
         meta.deleting,

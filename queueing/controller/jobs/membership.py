@@ -64,7 +64,7 @@ class Membership:
         """Say whether a Job can become a member: managed, not over, without its own Workload."""
         if job.metadata.deleting or job.ended:
             return False
-        if any(True for _ in self._objects.workloads_of(job.metadata.uid)):
+        if self._objects.workloads_of(job.metadata.uid):
             return False
         return is_managed(self._objects, self._rules, job)
 

@@ -36,7 +36,7 @@ class JobReconciler:
         dependencies: Dependencies,
     ) -> None:
         self._objects, self._rules = objects, rules
-        self._jobs, self._gangs = dependencies.jobs, dependencies.gangs
+        self._queues = dependencies.queues
         self._events, self._barrier = dependencies.events, dependencies.barrier
         self._deferral, self._quiescence = dependencies.deferral, dependencies.quiescence
         self._departing = dependencies.departing
@@ -46,7 +46,7 @@ class JobReconciler:
         self._stopping = Stopping(writes, dependencies)
         self._workload_writer = WorkloadWriter(objects, writes, rules, dependencies)
         self._waiting_reasons = WaitingReasons(
-            writes, dependencies.events, dependencies.clock, dependencies.gangs
+            writes, dependencies.events, dependencies.clock, dependencies.queues.gangs
         )
 
     async def look(self, key: Key) -> None:
@@ -58,7 +58,7 @@ class JobReconciler:
         if job is None:
             self._quiescence.forget(key)
             return
-        workloads = list(self._objects.workloads_of(job.metadata.uid))
+        workloads = self._objects.workloads_of(job.metadata.uid)
         if not workloads:
             if job.metadata.owner_references and await self._look_as_child(job):
                 return
@@ -113,7 +113,7 @@ class JobReconciler:
         patience_s = actions.patience_s(action, self._rules.tell_ready_within_s)
         if patience_s <= 0:
             return False
-        again = partial(self._jobs.add, gang.key)
+        again = partial(self._queues.jobs.add, gang.key)
         return self._deferral.puts_off(f"{type(action).__name__} {gang.key}", again, patience_s)
 
     async def _look_as_child(self, job: JobView) -> bool:
@@ -172,7 +172,7 @@ class JobReconciler:
             self._queue_of(gang).add_after(gang.key, wait_s)
 
     def _queue_of(self, gang: Gang) -> WorkQueue[Key]:
-        return self._gangs if gang.form.several else self._jobs
+        return self._queues.gangs if gang.form.several else self._queues.jobs
 
     def _is_managed(self, job: JobView) -> bool:
         return is_managed(self._objects, self._rules, job)

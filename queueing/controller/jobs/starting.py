@@ -9,11 +9,10 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.controller.checkpoints.starting import warn_of_grace
 from queueing.controller.jobs.actions import Start
 from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.concurrent_writes import outcomes
-from queueing.controller.jobs.dependencies import Dependencies, DeviceMaker
+from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
@@ -59,6 +58,7 @@ class Starting:
         self._events, self._reporter = dependencies.events, dependencies.reporter
         self._clock, self._devices = dependencies.clock, dependencies.devices
         self._late_reservations = dependencies.late_reservations
+        self._features = dependencies.queues.features
 
     async def start(self, gang: Gang, action: Start) -> None:
         """Unsuspend the jobs, or end or evict the Workload. Raises KubeError to be called again.
@@ -74,7 +74,7 @@ class Starting:
             await self._evict.withdraw(gang, workload, withdrawal)
             return
         try:
-            prepared = await prepare(self._objects, action.parts, self._devices)
+            prepared = await self._prepare(action.parts)
             began = self._clock.now()
             if gang.form.several:
                 await send_together(self._writes, prepared)
@@ -95,6 +95,22 @@ class Starting:
         self._reporter.started(workload, began)
         self._tell(gang, action)
 
+    async def _prepare(self, parts: Sequence[Part]) -> list[Prepared]:
+        """Create the claims of parts, and return the patches of their jobs.
+
+        Raises ConflictError (of injection) when the admission contradicts a pod template,
+        DevicesRefusedError when devices cannot be claimed as requested, KubeError to be called
+        again.
+        """
+        made = []
+        for one in parts:
+            if one.job is not None:
+                added = additions(self._objects, self._features, one.job, one.view)
+                added = added.with_devices(await self._devices.prepare(one.job, one.view))
+                body = patch(one.job.metadata, {"spec": batch.start(one.job, added)})
+                made.append(Prepared(one.job, body))
+        return made
+
     async def _contradict(self, gang: Gang, action: Start, why: str) -> None:
         if action.begun:
             await self._evict.refuse(gang, action.workload, why)
@@ -109,23 +125,8 @@ class Starting:
         jobs = [job for _, job in living(action.parts)]
         for job in jobs:
             self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}{told}")
-        warn_of_grace(self._objects, self._events, action.workload, jobs)
-
-
-async def prepare(objects: Objects, parts: Sequence[Part], devices: DeviceMaker) -> list[Prepared]:
-    """Create the claims of parts, and return the patches of their jobs.
-
-    Raises ConflictError (of injection) when the admission contradicts a pod template,
-    DevicesRefusedError when devices cannot be claimed as requested, KubeError to be called again.
-    """
-    made = []
-    for one in parts:
-        if one.job is not None:
-            added = additions(objects, one.job, one.view)
-            added = added.with_devices(await devices.prepare(one.job, one.view))
-            body = patch(one.job.metadata, {"spec": batch.start(one.job, added)})
-            made.append(Prepared(one.job, body))
-    return made
+        for tell in self._features.started:
+            tell(action.workload, jobs)
 
 
 async def send(writes: LeaderWrites, one: Prepared) -> None:

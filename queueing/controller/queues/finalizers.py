@@ -51,11 +51,16 @@ _KEPT = msgspec.json.Decoder(_Kept)
 
 
 class Finalizers:
-    """Adds the finalizer to new objects, and removes it from those that may be deleted."""
+    """Adds the finalizer to new objects, and removes it from those that may be deleted.
 
-    def __init__(self, objects: Objects, engine: Engine, writes: LeaderWrites) -> None:
+    `wanted` is set when all objects are to be looked at.
+    """
+
+    def __init__(
+        self, objects: Objects, engine: Engine, writes: LeaderWrites, wanted: asyncio.Event
+    ) -> None:
         self._objects, self._engine, self._writes = objects, engine, writes
-        self._wanted = asyncio.Event()
+        self._wanted = wanted
         self._written: dict[str, Meta] = {}
         """By path: metadata that a reply contained, and that the watch may not have shown yet."""
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -106,10 +111,6 @@ class Finalizers:
                 logger.warning("%s can go while it is used: %s", target.label, error)
                 return True
         return False
-
-    def wake(self) -> None:
-        """Ask for all objects to be looked at."""
-        self._wanted.set()
 
     async def run(self) -> NoReturn:
         """Look whenever asked, and every second while an object is being deleted; for ever."""

@@ -52,11 +52,12 @@ class GangMembers:
         for owner in found.metadata.owner_references:
             self._holders.drop(owner.uid, gang)
 
-    def of_job(self, job: JobView) -> Iterable[Key]:
+    def of(self, job: JobView | None) -> Iterable[Key]:
         """Return the gangs of a Job: the one its label names, and those whose Workload names it."""
-        named = gang_key(job.metadata)
-        found = dict.fromkeys(self._holders[job.metadata.uid])
-        return found if named is None else {named: None, **found}
+        if job is None:
+            return ()
+        named, holding = gang_key(job.metadata), self._holders[job.metadata.uid]
+        return holding if named is None else dict.fromkeys((named, *holding))
 
     def claims(self, job: JobView) -> bool:
         """Say whether a Job belongs to a gang, whose reconciler then starts and stops it."""

@@ -38,7 +38,10 @@ def owner_uids(meta: Meta) -> Iterable[str]:
     By its controller reference; by its labels too, because the reference is taken away when a Job
     is deleted and its dependents are orphaned.
     """
-    uids = dict.fromkeys(owner.uid for owner in meta.owner_references if owner.controller)
+    uids: dict[str, None] = {}
+    for owner in meta.owner_references:
+        if owner.controller:
+            uids[owner.uid] = None
     marked = meta.labels.get(JOB_UID)
     if marked and meta.annotations.get(JOB_OWNER_NAME):
         uids[marked] = None
@@ -145,10 +148,12 @@ class Objects:
                 self.jobs_by_owner.drop(owner.uid, key)
             self.gangs.drop_job(found)
 
-    def workloads_of(self, uid: str) -> Iterator[Workload]:
-        """Yield the Workloads that belong to a Job, given by uid, the oldest first."""
+    def workloads_of(self, uid: str) -> list[Workload]:
+        """Return the Workloads that belong to a Job, given by uid, the oldest first."""
         found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
-        yield from sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
+        if len(found) > 1:
+            found.sort(key=lambda one: (one.metadata.created, one.metadata.name))
+        return found
 
     def owners_of(self, workload: Workload) -> list[JobView]:
         """Return the Jobs that own a Workload: one, or the members of a gang."""

@@ -5,7 +5,7 @@ the metric of the same name with the prefix `local_queue_`, unless that does not
 (`count_once`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -36,8 +36,8 @@ class QueueMetrics:
 
     def count_once(self, name: str, workload: Workload, **more: str) -> None:
         """Add one to a counter that exists for ClusterQueues only."""
-        family, labels = next(self._both(name, workload, ""))
-        family.labels(**labels, **more).inc()
+        labels = _class_of(workload) | {"cluster_queue": _charged(workload)}
+        self._family(name).labels(**labels, **more).inc()
 
     def observe(self, name: str, workload: Workload, seconds: float, queue: str = "") -> None:
         """Add a duration to a histogram; one that is negative, by differing clocks, counts as 0."""
@@ -84,18 +84,27 @@ class QueueMetrics:
 
     def _both(
         self, name: str, workload: Workload, queue: str
-    ) -> Iterator[tuple[Family, dict[str, str]]]:
-        reference, admission = workload.spec.priority_class_ref, workload.status.admission
-        shared = {"priority_class": reference.name if reference is not None else ""}
-        charged = queue or (admission.cluster_queue if admission is not None else "")
-        yield self._family(name), shared | {"cluster_queue": charged}
-        meta = workload.metadata
-        local = {"name": workload.spec.queue_name, "namespace": meta.namespace}
-        yield self._family(f"local_queue_{name}"), shared | local
+    ) -> tuple[tuple[Family, dict[str, str]], tuple[Family, dict[str, str]]]:
+        shared = _class_of(workload)
+        local = {"name": workload.spec.queue_name, "namespace": workload.metadata.namespace}
+        return (
+            (getattr(self.metrics, name), shared | {"cluster_queue": queue or _charged(workload)}),
+            (getattr(self.metrics, f"local_queue_{name}"), shared | local),
+        )
 
     def _family(self, name: str) -> Family:
         family: Family = getattr(self.metrics, name)
         return family
+
+
+def _class_of(workload: Workload) -> dict[str, str]:
+    reference = workload.spec.priority_class_ref
+    return {"priority_class": reference.name if reference is not None else ""}
+
+
+def _charged(workload: Workload) -> str:
+    admission = workload.status.admission
+    return admission.cluster_queue if admission is not None else ""
 
 
 def local_labels(key: Key) -> dict[str, str]:

@@ -72,6 +72,9 @@ _OUT_OF_THE_QUEUE = frozenset(
 """Reasons of workloads that were in no queue; not true of one that waits in a queue now."""
 
 
+_TELLING = frozenset({"QuotaReserved", "Finished"})
+
+
 def _pace(*, busy: bool, pressed: bool) -> float:
     """Return how many reasons may be written in a second."""
     if pressed:
@@ -81,8 +84,10 @@ def _pace(*, busy: bool, pressed: bool) -> float:
 
 def _said(found: Workload) -> Condition | None:
     """Return the condition that tells where a workload stands; None while there is none."""
-    told = (one for one in found.status.conditions if one.type in {"QuotaReserved", "Finished"})
-    return next(told, None)
+    for one in found.status.conditions:
+        if one.type in _TELLING:
+            return one
+    return None
 
 
 def _says_something(found: Workload) -> bool:

@@ -60,19 +60,19 @@ class LeaderWrites:
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload. Raises AlreadyExistsError when the name is taken."""
-        self._guard("create a Workload")
+        self._guard(WORKLOADS.within(namespace))
         made = self.client.create(WORKLOADS.within(namespace), body)
         self.absorb_workload(await self._counted("create_workload", made))
 
     async def create(self, target: Target, body: bytes) -> bytes:
         """Create an object of any other kind; return it as the server stored it."""
-        self._guard(target.label)
+        self._guard(target)
         return await self.client.create(target, body)
 
     async def patch_workload(self, of: Workload, body: bytes, subresource: str = "status") -> None:
         """Merge-patch a Workload's status, or with `subresource=""` the object itself."""
         target = workload_target(of.metadata, subresource)
-        self._guard(target.label)
+        self._guard(target)
         purpose = "workload_status" if subresource == "status" else "workload"
         self.absorb_workload(await self._counted(purpose, self.client.patch_merge(target, body)))
 
@@ -98,7 +98,7 @@ class LeaderWrites:
 
     async def delete(self, target: Target, body: bytes | None = None) -> None:
         """Delete an object; not an error if it is gone already. `body` are DeleteOptions."""
-        self._guard(target.label)
+        self._guard(target)
         try:
             await self._counted("delete", self.client.delete(target, body))
         except NotFoundError:
@@ -106,7 +106,7 @@ class LeaderWrites:
 
     async def delete_all(self, target: Target, label_selector: str) -> None:
         """Delete the objects of a collection whose labels match the selector."""
-        self._guard(target.label)
+        self._guard(target)
         await self.client.delete_all(target, label_selector)
 
     async def patch_job(
@@ -114,7 +114,7 @@ class LeaderWrites:
     ) -> None:
         """Merge-patch a Job."""
         target = JOBS.at(of.metadata.name, of.metadata.namespace, subresource)
-        self._guard(target.label)
+        self._guard(target)
         purpose = "job_status" if subresource == "status" else "job"
         self.absorb_job(await self._counted(purpose, self.client.patch_merge(target, body, call)))
 
@@ -125,7 +125,7 @@ class LeaderWrites:
 
     async def patch(self, target: Target, body: bytes) -> bytes:
         """Merge-patch an object of any other kind; return it as the server stored it."""
-        self._guard(target.label)
+        self._guard(target)
         return await self._counted("status", self.client.patch_merge(target, body))
 
     async def _counted(self, purpose: str, write: Awaitable[T]) -> T:
@@ -140,6 +140,6 @@ class LeaderWrites:
             self.told(purpose, outcome, perf_counter() - began)
         return reply
 
-    def _guard(self, label: str) -> None:
+    def _guard(self, target: Target) -> None:
         if not self.may_send(self.client.write_timeout_s):
-            raise FencedError(f"{label}: not leading for long enough")
+            raise FencedError(f"{target.label}: not leading for long enough")

@@ -1,5 +1,6 @@
 """The kind `batch/v1 Job`: a Workload with one pod set; suspended until that is admitted."""
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -50,8 +51,14 @@ def read(body: bytes) -> JobView:
 
 
 def template_of(job: JobView) -> PodTemplate:
-    """Decode the fields of the pod template that we read."""
-    return _template.decode(job.source.spec.template)
+    """Return the fields of the pod template that we read."""
+    return _decoded(bytes(job.source.spec.template))
+
+
+@lru_cache(maxsize=256)
+def _decoded(template: bytes) -> PodTemplate:
+    """Decode a template: it is asked for at each look at a Job, and many Jobs are alike."""
+    return _template.decode(template)
 
 
 def _pod_count(job: Job) -> int:

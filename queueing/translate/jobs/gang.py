@@ -68,7 +68,7 @@ def gang_name(meta: Meta) -> str:
 
 def gang_key(meta: Meta) -> Key | None:
     """Return `namespace/gang`; None when it belongs to none."""
-    name = gang_name(meta)
+    name = meta.labels.get(labels.GANG)
     return Key(f"{meta.namespace}/{name}") if name else None
 
 

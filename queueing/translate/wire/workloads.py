@@ -141,16 +141,24 @@ class WorkloadStatus(Wire, frozen=True):
 
     def condition(self, kind: str) -> Condition | None:
         """Return a condition, whatever it says; None when nobody ever wrote it."""
-        return next((one for one in self.conditions if one.type == kind), None)
+        for one in self.conditions:
+            if one.type == kind:
+                return one
+        return None
 
     def true_condition(self, kind: str) -> Condition | None:
         """Return a condition that is True; None when it is not."""
-        found = self.condition(kind)
-        return found if found is not None and found.status == "True" else None
+        for one in self.conditions:
+            if one.type == kind:
+                return one if one.status == "True" else None
+        return None
 
     def is_true(self, kind: str) -> bool:
         """Say whether a condition is there and True."""
-        return self.true_condition(kind) is not None
+        for one in self.conditions:
+            if one.type == kind:
+                return one.status == "True"
+        return False
 
     def true_since(self, kind: str) -> float | None:
         """Return since when a condition is True; None when it is not."""

@@ -65,7 +65,7 @@ class Scene:
             )
             self.known[made.key] = made
             self.engine.observe(made)
-        self.cycles.wake()
+        self.cycles.wanted.set()
 
     def write(self) -> None:
         """Write what was decided first; it ends at once."""
@@ -76,7 +76,7 @@ class Scene:
         self.admitted.append(fact.key)
         ended = Condition(type="Finished", status=True, reason="Succeeded", changed=0.0)
         self.engine.observe(replace(fact, conditions={**fact.conditions, "Finished": ended}))
-        self.cycles.wake()
+        self.cycles.wanted.set()
 
     async def decided(self) -> int:
         """Return how many decisions are under way once it is quiet."""

@@ -2,17 +2,40 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from queueing.controller.intake.admin_objects import AdminObjects
-from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import WorkQueues
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.translate.inbound.manifests import read
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire import cluster, queues
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
+
+
+class Queues(WorkQueues):
+    """Notes every key that is to be looked at."""
+
+    def __init__(self, looks: list[str]) -> None:
+        super().__init__()
+        self.looks = looks
+
+    @override
+    def job(self, key: Key) -> None:
+        self.looks.append(f"job {key}")
+
+    @override
+    def workload(self, key: Key) -> None:
+        self.looks.append(f"workload {key}")
+
+    @override
+    def gang(self, key: Key) -> None:
+        self.looks.append(f"gang {key}")
 
 
 @dataclass
@@ -24,16 +47,12 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.objects = Objects()
-        attention = Attention(
-            job=lambda key: self.looks.append(f"job {key}"),
-            workload=lambda key: self.looks.append(f"workload {key}"),
-            gang=lambda key: self.looks.append(f"gang {key}"),
-            finalizers=lambda: None,
-            cycle=lambda: None,
-            cohort=lambda meta, why: self.looks.append(f"cohort {meta.name}: {why}"),
-        )
-        self.pump = Pump(self.objects, self, attention, ResourceRules())
-        self.admin = AdminObjects(self.objects, self.pump, attention)
+        queues = Queues(self.looks)
+        self.pump = Pump(self.objects, self, queues, ResourceRules())
+        self.admin = AdminObjects(self.objects, self.pump, queues, self.misconfigured)
+
+    def misconfigured(self, meta: Meta, why: str) -> None:
+        self.looks.append(f"cohort {meta.name}: {why}")
 
     def observe(self, fact: Fact) -> None:
         self.facts.append(fact)

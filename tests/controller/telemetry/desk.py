@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from queueing.controller.intake.admin_objects import AdminObjects
-from queueing.controller.intake.pump import Attention, Pump
+from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.work_queues import Unattended
 from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.kube.reflector import Added, Modified
 from queueing.observe.metric_rows import Group, ReplicaRole
@@ -78,16 +79,9 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.objects, self.engine = Objects(), Engine(SETTINGS)
-        nothing = Attention(
-            job=lambda _: None,
-            workload=lambda _: None,
-            gang=lambda _: None,
-            finalizers=lambda: None,
-            cycle=lambda: None,
-            cohort=lambda *_: None,
-        )
-        self.pump = Pump(self.objects, self.engine, nothing, ResourceRules())
-        self.admin = AdminObjects(self.objects, self.pump, nothing)
+        nobody = Unattended()
+        self.pump = Pump(self.objects, self.engine, nobody, ResourceRules())
+        self.admin = AdminObjects(self.objects, self.pump, nobody)
         self.reporter = Reporter(metrics=self.metrics, now=lambda: NOW, fair=True)
         self.reporter.synced(self.objects, self.engine)
         space = {"metadata": {"name": "ns"}}

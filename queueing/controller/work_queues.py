@@ -1,0 +1,75 @@
+"""What waits to be looked at in a term: keys, by what they are keys of.
+
+Whoever learns that an object changed adds its key here, and knows nothing of who looks at it.
+"""
+
+import asyncio
+
+from typing_extensions import override
+
+from queueing.controller.features import Features
+from queueing.core.names import Key
+from queueing.kube.backoff import Backoff
+from queueing.kube.workqueue import WorkQueue
+
+GANG_PATIENCE = Backoff(0.02, 5.0)
+"""Seconds between attempts at a gang whose writes fail, first and longest: a gang of which only
+some Jobs run must soon be completed or stopped."""
+
+
+class WorkQueues:
+    """The queues of one term, and two events that wake loops."""
+
+    def __init__(self, cycle: asyncio.Event | None = None) -> None:
+        self.jobs: WorkQueue[Key] = WorkQueue()
+        self.gangs: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
+        """Gangs of several Jobs: `namespace/name`."""
+        self.workloads: WorkQueue[Key] = WorkQueue()
+        self.claims: WorkQueue[Key] = WorkQueue()
+        """Workloads by uid, whose claims and templates are to be looked at."""
+        self.checkpoints: WorkQueue[Key] = WorkQueue()
+        """Workloads whose requests to save are to be looked at."""
+        self.checkpoint_policies: WorkQueue[Key] = WorkQueue()
+        self.nodes: WorkQueue[Key] = WorkQueue()
+        self.idle: WorkQueue[Key] = WorkQueue()
+        """Workloads with pods that are idle, or were."""
+        self.cycle = cycle or asyncio.Event()
+        """Set when the engine got a fact, so that a cycle may decide something."""
+        self.finalizers = asyncio.Event()
+        """Set when finalizers of queues and flavors may have to be added or removed."""
+        self.features = Features()
+
+    def job(self, key: Key) -> None:
+        """Ask for a Job to be looked at, and tell the features."""
+        self.jobs.add(key)
+        for hear in self.features.job_changed:
+            hear(key)
+
+    def workload(self, key: Key) -> None:
+        """Ask for a Workload to be looked at, and tell the features."""
+        self.workloads.add(key)
+        for hear in self.features.workload_changed:
+            hear(key)
+
+    def gang(self, key: Key) -> None:
+        """Ask for a gang of several Jobs to be looked at."""
+        self.gangs.add(key)
+
+    def close(self) -> None:
+        """Cancel the timers of all queues."""
+        for one in vars(self).values():
+            if isinstance(one, WorkQueue):
+                one.close()
+
+
+class Unattended(WorkQueues):
+    """For who only watches: nothing is looked at."""
+
+    @override
+    def job(self, key: Key) -> None: ...
+
+    @override
+    def workload(self, key: Key) -> None: ...
+
+    @override
+    def gang(self, key: Key) -> None: ...

@@ -1,0 +1,81 @@
+"""How much of our code one Job goes through, from its watch event to the patch that starts it."""
+
+import asyncio
+import sys
+from collections import Counter
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import queueing
+from queueing.apiserver.memory.history import Event
+from queueing.apiserver.resources.resource import Resource
+from tests.controller.harness import (
+    FLAVOR,
+    LOCAL_QUEUE,
+    WAIT_S,
+    MakeWorld,
+    cluster_queue,
+    job,
+    true,
+)
+
+PRODUCT = str(Path(queueing.__file__).parent) + "/"
+SERVER = f"{PRODUCT}apiserver/"
+MODULES_MAX = 150
+CALLS_MAX = 1_170
+JOBS = 5
+"""How many are measured. Of each function the fewest calls count: loops that concern no Job run
+meanwhile."""
+_GOES_ON = 8
+"""Beyond this instruction a coroutine or generator is not called, but goes on."""
+
+
+class Way:
+    """Counts calls of functions of the product, without those of the embedded API server."""
+
+    def __init__(self, name: str) -> None:
+        self.calls: Counter[tuple[str, str]] = Counter()
+        self.ended = asyncio.Event()
+        self.name = name
+
+    def begin(self) -> None:
+        sys.setprofile(self._note)
+
+    def changed(self, resource: Resource, event: Event) -> None:
+        """End with the change that unsuspends the Job."""
+        found = event.after
+        is_it = resource.key == "jobs.batch" and found["metadata"]["name"] == self.name
+        if is_it and not found["spec"]["suspend"]:
+            sys.setprofile(None)
+            self.ended.set()
+
+    def _note(self, frame: FrameType, event: str, _: Any) -> None:
+        path = frame.f_code.co_filename
+        ours = path.startswith(PRODUCT) and not path.startswith(SERVER)
+        if event == "call" and ours and frame.f_lasti <= _GOES_ON:
+            self.calls[path.removeprefix(PRODUCT), frame.f_code.co_qualname] += 1
+
+
+async def test_one_job_goes_through_few_modules_and_calls(world: MakeWorld) -> None:
+    ways = [Way(f"measured-{number}") for number in range(JOBS)]
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("64"), LOCAL_QUEUE, job("before"))
+        await w.workload("before", true("PodsReady"))
+        for way in ways:
+            w.server.store.on_change(way.changed)
+            way.begin()
+            try:
+                w.server.api.writes.create(job(way.name))
+                async with asyncio.timeout(WAIT_S):
+                    await way.ended.wait()
+            finally:
+                sys.setprofile(None)
+            await w.workload(way.name, true("PodsReady"))
+    each = reduce(and_, (way.calls for way in ways))
+    modules, calls = len({path for path, _ in each}), each.total()
+    print(f"From the event of a Job to its start: {modules} modules, {calls} calls")
+    assert modules <= MODULES_MAX
+    assert calls <= CALLS_MAX
