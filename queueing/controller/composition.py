@@ -26,6 +26,7 @@ from queueing.controller.queues.statuses import Statuses
 from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.controller.term import Term
 from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
@@ -100,8 +101,11 @@ class Parts:
         self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
         self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)
         self.writes = self._make_writes()
+        self.term = self._make_term()
         self.credits = self._make_credits()
-        self.checkpoints = self._make_checkpoints()
+        self.checkpoints = checkpoints.Checkpoints(
+            self.term, weigh_anew=self.pump.weigh_anew, charge_anew=self.pump.charge_anew
+        )
         self.devices = self._make_devices()
         self.finalizers = Finalizers(self.objects, self.engine, self.writes, self.queues.finalizers)
         self.waiting_reasons = WaitingReasons(
@@ -111,13 +115,8 @@ class Parts:
             self.waiting_reasons.expect,
             self.devices.workload_changed,
         ]
-        late_reservations = LateReservations(self.objects, self.engine.exceeds)
-        self.effects = Effects(
-            self._make_effect_dependencies(late_reservations), self.waiting_reasons
-        )
-        self._departing = DepartingPods(client, clock)
-        dependencies = self._make_dependencies(late_reservations)
-        self.jobs = JobReconciler(self.objects, self.writes, self._rules.jobs, dependencies)
+        self.effects = self._make_effects()
+        self.jobs = self._make_job_reconciler()
         self.workloads = self._make_workload_reconciler()
         self.statuses = Statuses(
             self.engine,
@@ -134,6 +133,21 @@ class Parts:
             workload=self.pump.absorb_workload,
             job=self.pump.absorb_job,
             told=self._wrote,
+        )
+
+    def _make_term(self) -> Term:
+        client, clock = self._around.client, self._around.clock
+        return Term(
+            objects=self.objects,
+            engine=self.engine,
+            queues=self.queues,
+            writes=self.writes,
+            deferral=self.deferral,
+            events=self._events,
+            reporter=self._around.reporter,
+            clock=clock,
+            departing=DepartingPods(client, clock),
+            late_reservations=LateReservations(self.objects, self.engine.exceeds),
         )
 
     def _make_credits(self) -> credit_composition.Credits:
@@ -153,72 +167,39 @@ class Parts:
         self.writes.preceded = made.accounts.preceded
         return made
 
-    def _make_checkpoints(self) -> checkpoints.Checkpoints:
-        return checkpoints.Checkpoints(
-            checkpoints.Dependencies(
-                objects=self.objects,
-                writes=self.writes,
-                events=self._events,
-                clock=self._around.clock,
-                queues=self.queues,
-                metrics=self._around.reporter.metrics,
-                traces=self._around.reporter.traces,
-                claimed=self.engine.is_claimed,
-                evicted=self._around.reporter.evicted,
-                saved=self.engine.observe,
-                weigh_anew=self.pump.weigh_anew,
-                charge_anew=self.pump.charge_anew,
-            )
-        )
-
     def _make_devices(self) -> device_composition.Devices:
         memory = self.objects.devices
         memory.configuration = self._rules.configuration
         memory.by_labels = self._rules.settings.compatibility is not Compatibility.KUEUE
         return device_composition.Devices(
-            device_composition.Dependencies(
-                objects=self.objects,
+            self.term,
+            self.pump,
+            injects=self._around.injects,
+            doubt=self._around.doubt,
+            namespace=self._rules.namespace,
+        )
+
+    def _make_effects(self) -> Effects:
+        return Effects(
+            EffectDependencies(
+                term=self.term,
                 pump=self.pump,
-                queues=self.queues,
-                writes=self.writes,
-                events=self._events,
-                now=self._around.clock.now,
-                injects=self._around.injects,
-                doubt=self._around.doubt,
-                namespace=self._rules.namespace,
-                exceeds=self.engine.exceeds,
-                evicted=self._around.reporter.evicted,
-                deferral=self.deferral,
+                writer=self.writer,
+                finalizers=self.finalizers,
+                waiting_reasons=self.waiting_reasons,
+                settled=self.credits.accounts.until_settled,
             )
         )
 
-    def _make_effect_dependencies(self, late_reservations: LateReservations) -> EffectDependencies:
-        return EffectDependencies(
-            objects=self.objects,
-            pump=self.pump,
-            writes=self.writes,
-            writer=self.writer,
-            events=self._events,
-            clock=self._around.clock,
-            settle=self.engine.settle,
-            claim=late_reservations.claim,
-            hold=self.finalizers.hold,
-            settled=self.credits.accounts.until_settled,
-            told=self._around.reporter.decided,
-        )
-
-    def _make_dependencies(self, late_reservations: LateReservations) -> Dependencies:
-        return Dependencies(
-            events=self._events,
-            reporter=self._around.reporter,
-            clock=self._around.clock,
-            late_reservations=late_reservations,
-            barrier=self.checkpoints.barrier,
-            devices=self.devices.start,
-            deferral=self.deferral,
-            quiescence=Quiescence(self.writes, self._around.clock),
-            departing=self._departing,
-            queues=self.queues,
+    def _make_job_reconciler(self) -> JobReconciler:
+        return JobReconciler(
+            Dependencies(
+                term=self.term,
+                rules=self._rules.jobs,
+                barrier=self.checkpoints.barrier,
+                devices=self.devices.start,
+                quiescence=Quiescence(self.writes, self._around.clock),
+            )
         )
 
     def _make_workload_reconciler(self) -> WorkloadReconciler:
@@ -228,7 +209,7 @@ class Parts:
             queue=self.queues.workloads,
             evicted=self._around.reporter.evicted,
             confirmed=self._around.reporter.confirmed,
-            departing=self._departing,
+            departing=self.term.departing,
         )
         return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
 

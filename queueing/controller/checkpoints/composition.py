@@ -3,11 +3,9 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from queueing.clock import Clock
 from queueing.controller.checkpoints.barrier import Barrier
 from queueing.controller.checkpoints.drivers.exec_driver import ExecDriver
 from queueing.controller.checkpoints.drivers.hook_jobs import HookJobs
@@ -18,23 +16,17 @@ from queueing.controller.checkpoints.idle import IdleReconciler
 from queueing.controller.checkpoints.intake import Intake
 from queueing.controller.checkpoints.nodes import NodeReconciler
 from queueing.controller.checkpoints.policies import PolicyReconciler
-from queueing.controller.checkpoints.reconciler import CheckpointReconciler, RequestDependencies
+from queueing.controller.checkpoints.reconciler import CheckpointReconciler
 from queueing.controller.checkpoints.starting import started_with, warn_of_grace
 from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
 from queueing.controller.features import Features
-from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.traces import WorkloadTraces
-from queueing.controller.work_queues import WorkQueues
+from queueing.controller.term import Term
 from queueing.controller.workers import Workers
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.credits.facts import SavedFact
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.objects import HasMetadata
 from queueing.kube.reflector import Added, Reflector, ReflectorSettings, WatchEvent
-from queueing.observe.metrics import Metrics
 from queueing.translate.checkpoints import names, nodes, wire
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
@@ -47,82 +39,45 @@ _LOOK_S = 0.02
 """Seconds between looks at whether a reflector was refused."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
-    """What the package needs of the term."""
-
-    objects: Objects
-    writes: LeaderWrites
-    events: Events
-    clock: Clock
-    queues: WorkQueues
-    metrics: Metrics
-    traces: WorkloadTraces | None
-    claimed: Callable[[Key], bool]
-    """Says whether a preemptor waits for the quota of this victim."""
-    evicted: Callable[[Workload, str, str], None]
-    """Called after each eviction with the Workload, its reason and its underlying cause."""
-    saved: Callable[[SavedFact], None]
-    """Tells the engine until when a Workload's work is saved, for its credits."""
-    weigh_anew: Callable[[], None]
-    """Asks for the stakes of running Workloads to be worked out again: terms changed."""
-    charge_anew: Callable[[Key], None]
-    """Asks for a Workload's charge to be worked out again: a hook Job began or ended."""
-
-
 class Checkpoints:
-    """The parts of the package in one term of leadership."""
+    """The parts of the package in one term of leadership.
 
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._dependencies, self._objects = dependencies, dependencies.objects
-        checkpoints = dependencies.objects.checkpoints
-        self._queues = queues = dependencies.queues
+    `weigh_anew` asks for the stakes of running Workloads to be worked out again, because terms
+    changed; `charge_anew` for a Workload's charge, because a hook Job began or ended.
+    """
+
+    def __init__(
+        self,
+        term: Term,
+        *,
+        weigh_anew: Callable[[], None],
+        charge_anew: Callable[[Key], None],
+    ) -> None:
+        self._term, self._objects, self._queues = term, term.objects, term.queues
+        self._weigh_anew, self._charge_anew = weigh_anew, charge_anew
         self._present = False
         """The cluster has, or had, a policy, a Checkpoint or an idle pod."""
-        self.policies = PolicyReconciler(checkpoints, dependencies.writes, dependencies.clock)
+        checkpoints, writes, clock = term.objects.checkpoints, term.writes, term.clock
+        self.policies = PolicyReconciler(checkpoints, writes, clock)
         self.intake = Intake(
-            checkpoints, self._changed, self._policy_changed, saved=dependencies.saved
+            checkpoints, self._changed, self._policy_changed, saved=term.engine.observe_credit
         )
-        self.barrier = Barrier(dependencies.objects, dependencies.events, queues.checkpoints)
-        self._exec = ExecDriver(checkpoints, dependencies.writes, dependencies.clock, self._changed)
-        needed = RequestDependencies(
-            objects=dependencies.objects,
-            writes=dependencies.writes,
-            events=dependencies.events,
-            clock=dependencies.clock,
-            queue=queues.checkpoints,
-            intake=self.intake,
-            notifier=Notifier(
-                checkpoints,
-                dependencies.writes,
-                Drivers(
-                    http=HttpDriver(checkpoints, dependencies.clock),
-                    hooks=HookJobs(dependencies.objects, dependencies.writes, dependencies.clock),
-                    exec=self._exec,
-                ),
-            ),
-            telemetry=CheckpointTelemetry(
-                dependencies.objects, dependencies.metrics, dependencies.traces
-            ),
-            attend=self._attend,
-            claimed=dependencies.claimed,
+        self.barrier = Barrier(term.objects, term.events, term.queues.checkpoints)
+        self._exec = ExecDriver(checkpoints, writes, clock, self._changed)
+        drivers = Drivers(
+            http=HttpDriver(checkpoints, clock),
+            hooks=HookJobs(term.objects, writes, clock),
+            exec=self._exec,
         )
-        self.reconciler = CheckpointReconciler(needed)
-        self.nodes = NodeReconciler(
-            objects=dependencies.objects,
-            writes=dependencies.writes,
-            events=dependencies.events,
-            clock=dependencies.clock,
-            queues=queues,
-            evicted=dependencies.evicted,
+        self.reconciler = CheckpointReconciler(
+            term,
+            self.intake,
+            Notifier(checkpoints, writes, drivers),
+            CheckpointTelemetry(term.objects, term.reporter.metrics, term.reporter.traces),
+            self._attend,
         )
-        self.idle = IdleReconciler(
-            dependencies.objects,
-            dependencies.writes,
-            dependencies.events,
-            clock=dependencies.clock,
-            queue=queues.idle,
-        )
+        self.nodes = NodeReconciler(term=term)
+        self.idle = IdleReconciler(term)
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
         """Yield the reflectors, each with the plural name of its kind; nothing runs yet.
@@ -177,7 +132,7 @@ class Checkpoints:
         return heard
 
     def _enter(self, features: Features) -> None:
-        objects, events = self._objects, self._dependencies.events
+        objects, events = self._objects, self._term.events
         features.job_changed.append(self.job_changed)
         features.workload_changed.append(self.workload_changed)
         features.facts.append(partial(with_requests, objects))
@@ -187,7 +142,7 @@ class Checkpoints:
     def job_changed(self, key: Key) -> None:
         """Ask for requests to be reconciled: those to a Job's Workloads, or that it saves for."""
         for workload in saved_by(self._objects.checkpoints, key):
-            self._dependencies.charge_anew(workload)
+            self._charge_anew(workload)
         job = self._objects.jobs.get(key)
         if job is not None:
             self.idle.job_changed(job.metadata.uid)
@@ -211,10 +166,10 @@ class Checkpoints:
     def _policy_changed(self, key: Key) -> None:
         self._queues.checkpoint_policies.add(key)
         self.idle.policy_changed()
-        self._dependencies.weigh_anew()
+        self._weigh_anew()
 
     def _changed(self, workload: Key) -> None:
-        self._dependencies.charge_anew(workload)
+        self._charge_anew(workload)
         self._queues.checkpoints.add(workload)
 
     def _attend(self, workload: Workload) -> None:

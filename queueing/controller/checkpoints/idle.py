@@ -7,13 +7,10 @@ evicts the Workload like any other eviction: its pods are asked to save first.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.clock import Clock
 from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import IDLE, is_leaving, owners
 from queueing.controller.stores.indexes import Index
-from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.term import Term
 from queueing.core.checkpoints.idleness import JobPods, idle_since, idle_since_by_leaders, said_idle
 from queueing.core.checkpoints.phases import HOLDS_THE_STOP
 from queueing.core.checkpoints.terms import Terms
@@ -21,7 +18,6 @@ from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
-from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.pods import has_spoken_last
 from queueing.translate.checkpoints.wire import Pod
@@ -49,17 +45,9 @@ class _IdlePod:
 class IdleReconciler:
     """Stores idle pods, and reconciles one Workload at a time."""
 
-    def __init__(
-        self,
-        objects: Objects,
-        writes: LeaderWrites,
-        events: Events,
-        *,
-        clock: Clock,
-        queue: WorkQueue[Key],
-    ) -> None:
-        self._objects, self._writes, self._events = objects, writes, events
-        self._clock, self._queue = clock, queue
+    def __init__(self, term: Term) -> None:
+        self._objects, self._writes, self._events = term.objects, term.writes, term.events
+        self._clock, self._queue = term.clock, term.queues.idle
         self._pods: dict[Key, _IdlePod] = {}
         self._by_job: Index[str] = Index()
 

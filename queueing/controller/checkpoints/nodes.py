@@ -4,16 +4,12 @@ A taint of the node tells of its end (`core.checkpoints.interruptions`). Only Wo
 usable CheckpointPolicy are evicted; the others run until their pods are ended.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from queueing.clock import Clock
 from queueing.controller.checkpoints.effective_terms import effective
 from queueing.controller.checkpoints.observing import owners
-from queueing.controller.stores.objects import Objects
-from queueing.controller.work_queues import WorkQueues
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.term import Term
 from queueing.core.checkpoints.interruptions import interruption
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
@@ -37,27 +33,21 @@ class _Pod(Wire, frozen=True):
 class NodeReconciler:
     """Stores which nodes will go away, and reconciles one node at a time."""
 
-    objects: Objects
-    writes: LeaderWrites
-    events: Events
-    clock: Clock
-    queues: WorkQueues
-    evicted: Callable[[Workload, str, str], None]
-    """Called after each eviction with the Workload, its reason and its underlying cause."""
+    term: Term
 
     def on_node(self, event: WatchEvent[Node]) -> None:
         """Handle a watch event of a node; only whether it will go away is stored."""
-        nodes = self.objects.checkpoints.nodes
+        nodes = self.term.objects.checkpoints.nodes
         match event:
             case Added(object=found) | Modified(object=found):
                 name = found.metadata.name
                 known = nodes.get(name)
-                end = interruption(taints(found), self.clock.now())
+                end = interruption(taints(found), self.term.clock.now())
                 if known is not None and end is not None and known.taint == end.taint:
                     return
                 nodes[name] = end
                 if known != end:
-                    self.queues.nodes.add(Key(name))
+                    self.term.queues.nodes.add(Key(name))
             case Deleted(key=key):
                 nodes.pop(key, None)
             case Synced():
@@ -69,26 +59,26 @@ class NodeReconciler:
         For a node that stays after all, ask for all open requests to be reconciled: some may have
         been made because of it.
         """
-        checkpoints = self.objects.checkpoints
+        checkpoints = self.term.objects.checkpoints
         end = checkpoints.nodes.get(key)
         if end is None:
             for asked in dict.fromkeys(checkpoints.open_workloads()):
-                self.queues.checkpoints.add(asked)
+                self.term.queues.checkpoints.add(asked)
             return
         if not checkpoints.policies:
             return
         for workload in await self._concerned(key):
             step = Evict(reason=EvictionReason.NODE_FAILURES, message=message(key, end))
-            body = outbound.evict(workload, step, self.clock.now())
-            await self.writes.patch_workload(workload, body)
+            body = outbound.evict(workload, step, self.term.clock.now())
+            await self.term.writes.patch_workload(workload, body)
             reason = f"EvictedDueTo{step.wire_reason}"
-            self.events.workload(workload.metadata, reason, step.message, warning=True)
-            self.evicted(workload, step.reason, step.cause)
+            self.term.events.workload(workload.metadata, reason, step.message, warning=True)
+            self.term.reporter.evicted(workload, step.reason, step.cause)
 
     async def _concerned(self, node: str) -> list[Workload]:
         """Return the admitted Workloads with pods on a node that have terms and are not evicted."""
         pods = await list_all(
-            self.writes.client,
+            self.term.writes.client,
             PODS.within(),
             _Pod,
             label_selector=POD_JOB_UID,
@@ -98,7 +88,7 @@ class NodeReconciler:
         return [found[key] for key in sorted(found)]
 
     def _running(self, pods: Iterable[_Pod]) -> Iterator[Workload]:
-        objects = self.objects
+        objects = self.term.objects
         for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods):
             for workload in objects.workloads_of(uid):
                 status = workload.status

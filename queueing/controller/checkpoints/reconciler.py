@@ -6,9 +6,8 @@ reads answers, takes the steps that follow, stores the new phase, and then does 
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from queueing.clock import Clock
 from queueing.controller.checkpoints.drivers.errors import NoticeError
 from queueing.controller.checkpoints.drivers.http_driver import POLL_S
 from queueing.controller.checkpoints.drivers.notifier import Notifier
@@ -26,9 +25,7 @@ from queueing.controller.checkpoints.request_events import tell
 from queueing.controller.checkpoints.telemetry import CheckpointTelemetry
 from queueing.controller.checkpoints.urgency import patience
 from queueing.controller.stores.checkpoints import SeenCheckpoint
-from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.term import Term
 from queueing.core.checkpoints.answers import Heard, Voice, combine
 from queueing.core.checkpoints.phases import DUTIES, TERMINAL, Duty, Event, Phase
 from queueing.core.checkpoints.record import Cause, Outcome, Record, Request
@@ -46,7 +43,6 @@ from queueing.core.checkpoints.terms import Driver, OnFailure
 from queueing.core.names import Key
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.resources import CHECKPOINTS
-from queueing.kube.workqueue import WorkQueue
 from queueing.translate.checkpoints import outbound
 from queueing.translate.checkpoints.pods import has_spoken_last
 from queueing.translate.jobs.view import JobView
@@ -63,34 +59,25 @@ _IN_VAIN = frozenset({Outcome.FAILED, Outcome.UNRESPONSIVE})
 _LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestDependencies:
-    """What the reconciler is given."""
-
-    objects: Objects
-    writes: LeaderWrites
-    events: Events
-    clock: Clock
-    queue: WorkQueue[Key]
-    intake: Intake
-    notifier: Notifier
-    telemetry: CheckpointTelemetry
-    claimed: Callable[[Key], bool]
-    """Says whether a preemptor waits for the quota of this victim."""
-    attend: Callable[[Workload], None]
-    """Asks for the Jobs of a Workload to be reconciled: the barrier may hold no longer."""
-
-
 class CheckpointReconciler:
-    """Reconciles the requests to one Workload at a time; called by workers of a work queue."""
+    """Reconciles the requests to one Workload at a time; called by workers of a work queue.
 
-    def __init__(self, dependencies: RequestDependencies) -> None:
-        self._objects, self._checkpoints = dependencies.objects, dependencies.objects.checkpoints
-        self._writes, self._events = dependencies.writes, dependencies.events
-        self._clock, self._queue = dependencies.clock, dependencies.queue
-        self._intake, self._notifier = dependencies.intake, dependencies.notifier
-        self._telemetry = dependencies.telemetry
-        self._claimed, self._attend = dependencies.claimed, dependencies.attend
+    `attend` asks for the Jobs of a Workload to be reconciled: the barrier may hold no longer.
+    """
+
+    def __init__(
+        self,
+        term: Term,
+        intake: Intake,
+        notifier: Notifier,
+        telemetry: CheckpointTelemetry,
+        attend: Callable[[Workload], None],
+    ) -> None:
+        self._objects, self._checkpoints = term.objects, term.objects.checkpoints
+        self._writes, self._events, self._clock = term.writes, term.events, term.clock
+        self._queue, self._claimed = term.queues.checkpoints, term.engine.is_claimed
+        self._intake, self._notifier, self._telemetry = intake, notifier, telemetry
+        self._attend = attend
         self._heard: dict[Key, Heard] = {}
         self._returned: dict[Key, float] = {}
 

@@ -7,23 +7,22 @@ shown what is stored.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
 
 import msgspec
 
-from queueing.clock import Clock
 from queueing.controller.intake.pump import Pump
-from queueing.controller.stores.objects import Objects
+from queueing.controller.queues.finalizers import Finalizers
+from queueing.controller.term import Term
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites, workload_target
-from queueing.core.decisions import Admit, Cycle, Decision, Preempt, Verdict, Wait
+from queueing.controller.writing.leader_writes import workload_target
+from queueing.core.decisions import Admit, Cycle, Preempt, Verdict, Wait
 from queueing.core.decisions import Outcome as Settlement
 from queueing.core.lifecycle.steps import Evict, EvictionReason
-from queueing.core.names import Key, QueueName
+from queueing.core.names import Key
 from queueing.kube import outcome as kube
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError
 from queueing.kube.writer import Job, WriteClass, Writer
@@ -40,34 +39,25 @@ RESOLVE_EVERY_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectDependencies:
-    """What decisions are carried out with."""
+    """What decisions are carried out with, beside the term."""
 
-    objects: Objects
+    term: Term
     pump: Pump
-    writes: LeaderWrites
     writer: Writer
-    events: Events
-    clock: Clock
-    settle: Callable[[Settlement], None]
-    """Tells the engine the outcome of a decision."""
-    claim: Callable[[str], None]
-    """Called with the Workload's uid before each admission is written, so that it is not taken for
-    a late reservation of an earlier leader."""
-    hold: Callable[[QueueName, Iterable[str]], Awaitable[bool]]
-    """Makes sure that a ClusterQueue and flavors carry the finalizer that keeps them while quota of
-    them is held; False when they are being deleted, or cannot be written now."""
+    finalizers: Finalizers
+    """Keep a ClusterQueue and flavors while quota of them is held."""
+    waiting_reasons: WaitingReasons
     settled: Callable[[Key], Awaitable[bool]]
     """Waits until the stored credit accounts include what a Workload held before, since its new
     reservation overwrites that in its status. False when that takes too long."""
-    told: Callable[[Decision, Workload, float], None]
-    """Called with each decision that took effect, its Workload, and when its write began."""
 
 
 class Effects:
     """Carries out decisions, and resolves those whose outcome is unknown."""
 
-    def __init__(self, dependencies: EffectDependencies, waiting_reasons: WaitingReasons) -> None:
-        self._dependencies, self._waiting_reasons = dependencies, waiting_reasons
+    def __init__(self, dependencies: EffectDependencies) -> None:
+        self._dependencies, self._term = dependencies, dependencies.term
+        self._waiting_reasons = dependencies.waiting_reasons
         self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
 
     def carry_out(self, cycle: Cycle) -> None:
@@ -76,7 +66,7 @@ class Effects:
             match decision:
                 case Admit():
                     self._waiting_reasons.forget(decision.workload)
-                    self._dependencies.claim(decision.uid)
+                    self._term.late_reservations.claim(decision.uid)
                     self._submit(decision.workload, partial(self._reserve, decision))
                 case Preempt(already_evicted=False):
                     self._submit(decision.workload, partial(self._preempt, decision))
@@ -92,7 +82,7 @@ class Effects:
         while True:
             await asyncio.sleep(RESOLVE_EVERY_S)
             for key, (write, unknown) in list(self._unknown.items()):
-                writes = self._dependencies.writes
+                writes = self._term.writes
                 found = await kube.resolve(writes.client, write, unknown, rules=writes.rules)
                 if not isinstance(found, kube.Unknown) and await self._learn(key, write):
                     del self._unknown[key]
@@ -111,7 +101,7 @@ class Effects:
         if workload is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
-        now = self._dependencies.clock.now()
+        now = self._term.clock.now()
         body = outbound.reserve(workload, decision, now)
         if await self._perform(decision, workload, body):
             self._announce_admission(decision, workload, now)
@@ -120,7 +110,7 @@ class Effects:
         """Say whether the ClusterQueue and the flavors of an admission carry our finalizer now."""
         flavors = {name for one in decision.pod_sets for name in one.flavors.values()}
         try:
-            return await self._dependencies.hold(decision.cluster_queue, sorted(flavors))
+            return await self._dependencies.finalizers.hold(decision.cluster_queue, sorted(flavors))
         except KubeError as error:
             logger.info("%s cannot be held: %s", decision.cluster_queue, error)
             return False
@@ -131,14 +121,14 @@ class Effects:
         if victim is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
-        preemptor = self._dependencies.objects.workloads.get(decision.preemptor)
+        preemptor = self._term.objects.workloads.get(decision.preemptor)
         job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
         message = messages.preempted(decision, job_uid)
         step = Evict(reason=EvictionReason.PREEMPTED, message=message)
-        now = self._dependencies.clock.now()
+        now = self._term.clock.now()
         body = outbound.evict(victim, step, now, preempted=decision.reason)
         if await self._perform(decision, victim, body):
-            events = self._dependencies.events
+            events = self._term.events
             events.workload(victim.metadata, "Preempted", message)
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
 
@@ -147,7 +137,7 @@ class Effects:
 
         None if it is gone, another has its name now, or it has finished.
         """
-        found = self._dependencies.objects.workloads.get(decision.workload)
+        found = self._term.objects.workloads.get(decision.workload)
         if found is None or found.metadata.life != decision.uid or found.status.is_true("Finished"):
             return None
         return found
@@ -158,7 +148,7 @@ class Effects:
         A refusal for a conflict is reported only after the Workload was read again: the engine then
         decides by what is stored.
         """
-        writes = self._dependencies.writes
+        writes = self._term.writes
         write = kube.Write(
             verb=kube.Verb.MERGE,
             target=workload_target(workload.metadata),
@@ -166,17 +156,17 @@ class Effects:
             precondition=workload.metadata.resource_version,
             took_effect=partial(_is_in, decision),
         )
-        began, since = self._dependencies.clock.now(), self._dependencies.clock.monotonic()
+        began, since = self._term.clock.now(), self._term.clock.monotonic()
         found = await kube.perform(
             writes.client, write, rules=writes.rules, may_send=writes.may_send
         )
-        took_s = self._dependencies.clock.monotonic() - since
+        took_s = self._term.clock.monotonic() - since
         writes.told(type(decision).__name__.lower(), type(found).__name__.lower(), took_s)
         match found:
             case kube.Done(body=reply):
                 self._dependencies.pump.absorb_workload(reply)
                 self._settle(decision, Verdict.DONE)
-                self._dependencies.told(decision, workload, began)
+                self._term.reporter.decided(decision, workload, began)
                 return True
             case kube.Refused(error=error):
                 if isinstance(error, ConflictError):
@@ -196,7 +186,7 @@ class Effects:
         """Read a Workload and pass its facts to the engine again; False if it cannot be read."""
         try:
             target = replace(write.target, subresource="")
-            reply = await self._dependencies.writes.client.get(target)
+            reply = await self._term.writes.client.get(target)
         except NotFoundError:
             reply = b""
         except KubeError as error:
@@ -208,10 +198,10 @@ class Effects:
         return True
 
     def _settle(self, decision: Admit | Preempt, verdict: Verdict, message: str = "") -> None:
-        self._dependencies.settle(Settlement(decision=decision, verdict=verdict, message=message))
+        self._term.engine.settle(Settlement(decision=decision, verdict=verdict, message=message))
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
-        events, meta = self._dependencies.events, workload.metadata
+        events, meta = self._term.events, workload.metadata
         reserved = messages.reserved(decision, now - workload.queued_since)
         if decision.checks:
             events.reserved(meta, reserved)

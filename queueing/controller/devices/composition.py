@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 from typing import Any, NoReturn
@@ -21,12 +20,8 @@ from queueing.controller.devices.starting import DeviceStart
 from queueing.controller.devices.template_cleanup import TemplateCleanup
 from queueing.controller.devices.upkeep import Upkeep
 from queueing.controller.intake.pump import Pump
-from queueing.controller.stores.objects import Objects
-from queueing.controller.work_queues import WorkQueues
+from queueing.controller.term import Term
 from queueing.controller.workers import Workers
-from queueing.controller.writing.deferral import Deferral
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -47,36 +42,26 @@ PAUSE_TIMES = 10.0
 a tenth of the event loop's time at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
-    """What the package needs of the term."""
-
-    objects: Objects
-    pump: Pump
-    queues: WorkQueues
-    writes: LeaderWrites
-    events: Events
-    now: Callable[[], float]
-    injects: Callable[[], bool]
-    """Says whether the API server adds claims to pods at their creation by now."""
-    doubt: Callable[[], None]
-    """Called when a pod was created without its claims."""
-    namespace: str
-    """The namespace of this installation, where it is tried whether pods get claims."""
-    exceeds: Callable[[Key, Iterable[Key]], bool]
-    """Says whether a workload holds quota that it would not get now."""
-    evicted: Callable[[Workload, str, str], None]
-    """Called after each eviction with the Workload, its reason and its underlying cause."""
-    deferral: Deferral
-
-
 class Devices:
-    """The parts of the package in one term of leadership."""
+    """The parts of the package in one term of leadership.
 
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._pump, self._objects = dependencies.pump, dependencies.objects
-        self._memory = memory = dependencies.objects.devices
-        self._queue = dependencies.queues.claims
+    `injects` says whether the API server adds claims to pods at their creation by now; `doubt` is
+    called when a pod was created without its claims. In `namespace`, that of this installation, it
+    is tried whether pods get claims.
+    """
+
+    def __init__(
+        self,
+        term: Term,
+        pump: Pump,
+        *,
+        injects: Callable[[], bool],
+        doubt: Callable[[], None],
+        namespace: str,
+    ) -> None:
+        objects, writes, events = term.objects, term.writes, term.events
+        self._pump, self._objects, self._queue = pump, objects, term.queues.claims
+        self._memory = memory = objects.devices
         self._rules_changed, self._hardware_changed = True, False
         self._users: dict[str, None] = {}
         """Namespaces in which users' templates or claims changed since the last `refresh`."""
@@ -91,43 +76,27 @@ class Devices:
                 ours=self._hear_of_ours,
             ),
         )
-        claims = Claims(memory, dependencies.writes)
-        self.start = DeviceStart(memory, claims, dependencies.events, dependencies.injects)
-        evictions = DeviceEvictions(
-            objects=dependencies.objects,
-            memory=memory,
-            writes=dependencies.writes,
-            events=dependencies.events,
-            now=dependencies.now,
-            exceeds=dependencies.exceeds,
-            evicted=dependencies.evicted,
-        )
-        self.template_cleanup = TemplateCleanup(
-            memory, dependencies.writes, dependencies.deferral, self._queue
-        )
+        claims = Claims(memory, writes)
+        self.start = DeviceStart(memory, claims, events, injects)
+        self.template_cleanup = TemplateCleanup(memory, writes, term.deferral, self._queue)
         self.upkeep = Upkeep(
-            objects=dependencies.objects,
+            objects=objects,
             memory=memory,
             start=self.start,
             claims=claims,
-            events=dependencies.events,
-            evictions=evictions,
+            events=events,
+            evictions=DeviceEvictions(term=term, memory=memory),
             template_cleanup=self.template_cleanup,
             workload_of=self._workload_of,
         )
-        trial = partial(tried, dependencies.writes.client, dependencies.namespace)
+        trial = partial(tried, writes.client, namespace)
         self._delays = Delays(
-            objects=dependencies.objects,
+            term=term,
             memory=memory,
-            writes=dependencies.writes,
-            events=dependencies.events,
-            pod_replacement=PodReplacement(dependencies.writes, trial, dependencies.doubt),
-            injects=dependencies.injects,
-            now=dependencies.now,
+            pod_replacement=PodReplacement(writes, trial, doubt),
+            injects=injects,
         )
-        self._flavor_conditions = FlavorConditions(
-            memory, dependencies.writes, dependencies.now, dependencies.objects.flavors
-        )
+        self._flavor_conditions = FlavorConditions(memory, writes, term.clock.now, objects.flavors)
 
     async def follow(self, group: asyncio.TaskGroup, client: Client) -> None:
         """Start the reflectors; return when rules and, where needed, devices are listed.

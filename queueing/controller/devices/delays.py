@@ -13,9 +13,7 @@ from queueing.controller.devices.pod_replacement import PodReplacement
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.job_pods import pods_of
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.term import Term
 from queueing.kube.listing import list_all
 from queueing.kube.resources import Resource
 from queueing.translate.devices.delays import (
@@ -48,14 +46,11 @@ _EVENTS = Resource("", "v1", "events", "Event")
 class Delays:
     """Examines admitted Workloads whose pods are not ready."""
 
-    objects: Objects
+    term: Term
     memory: DeviceMemory
-    writes: LeaderWrites
-    events: Events
     pod_replacement: PodReplacement
     injects: Callable[[], bool]
     """Says whether the API server adds claims to pods at their creation by now."""
-    now: Callable[[], float]
     _looks: dict[str, int] = field(default_factory=dict)
     """By uid of the Workload: how often its pods were listed and found waiting."""
 
@@ -72,10 +67,10 @@ class Delays:
             to_start = [] if started is None else self._to_start(workload)
             if started is None or not to_start:
                 return None
-            if not self.injects() and self.now() - started >= PATIENCE_S:
+            if not self.injects() and self.term.clock.now() - started >= PATIENCE_S:
                 self._tell(workload, to_start, NOT_STARTED)
             return PATIENCE_S
-        left = started + PATIENCE_S - self.now()
+        left = started + PATIENCE_S - self.term.clock.now()
         if left > 0:
             return left
         count = self._looks[uid] = self._looks.get(uid, 0) + 1
@@ -88,9 +83,9 @@ class Delays:
 
     def _tell(self, workload: Workload, jobs: Iterable[JobView], delay: Delay) -> None:
         warning = delay.reason is not DeviceReason.REMADE
-        self.events.workload(workload.metadata, delay.reason, delay.text, warning=warning)
+        self.term.events.workload(workload.metadata, delay.reason, delay.text, warning=warning)
         for job in jobs:
-            self.events.job(job.metadata, delay.reason, delay.text, warning=warning)
+            self.term.events.job(job.metadata, delay.reason, delay.text, warning=warning)
 
     def forget(self, uid: str) -> None:
         """Forget a deleted Workload."""
@@ -98,16 +93,16 @@ class Delays:
 
     def _waiting(self, workload: Workload) -> Iterator[JobView]:
         """Yield the Jobs of a Workload that were started and whose pods are not all ready."""
-        for job, _ in parts_of(self.objects, workload):
+        for job, _ in parts_of(self.term.objects, workload):
             over = job.ended
             if not job.suspended and not over and not job.ready:
                 yield job
 
     def _to_start(self, workload: Workload) -> list[JobView]:
-        return [job for job, _ in parts_of(self.objects, workload) if job.suspended]
+        return [job for job, _ in parts_of(self.term.objects, workload) if job.suspended]
 
     async def _why(self, job: JobView, workload: Workload) -> Delay | None:
-        client, namespace = self.writes.client, job.metadata.namespace
+        client, namespace = self.term.writes.client, job.metadata.namespace
         pods = await pods_of(client, namespace, [job.metadata.uid], Pod)
         remade = await self.pod_replacement.remake(left_gated(pods, job.metadata.uid))
         if remade:
@@ -131,11 +126,11 @@ class Delays:
         }
         catalog, index = self.memory.catalog, self.memory.index
         served = {key: one for key, one in catalog.served.items() if key[0] in assigned}
-        names = sorted({flavor for flavor, _ in served} & self.objects.flavors.keys())
+        names = sorted({flavor for flavor, _ in served} & self.term.objects.flavors.keys())
         devices = {
             one.name: one
             for name in names
-            for one in index.on(self.objects.flavors[name].spec.node_labels)
+            for one in index.on(self.term.objects.flavors[name].spec.node_labels)
         }
         counters = {one.charge.name for one in served.values() if one.charge.type == "Counter"}
         return free_text(list(devices.values()), self.memory.held_devices(), index, counters)

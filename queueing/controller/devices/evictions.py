@@ -6,16 +6,12 @@ claims were allocated, and a new pod's claim was allocated a device with a highe
 never exceeds what was admitted; but if that quota is in use by others now, the Workload must go.
 """
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from queueing.controller.devices.starting import parts_of
 from queueing.controller.stores.devices import DeviceMemory
-from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.term import Term
 from queueing.core.lifecycle.steps import Evict, EvictionReason
-from queueing.core.names import Key
 from queueing.translate.devices.asks import devices_of
 from queueing.translate.devices.bound import asked_by_users
 from queueing.translate.devices.messages import OUTGROWN, REPLACED
@@ -30,15 +26,8 @@ from queueing.translate.wire.workloads import Workload
 class DeviceEvictions:
     """Finds and evicts these Workloads, one at a time."""
 
-    objects: Objects
+    term: Term
     memory: DeviceMemory
-    writes: LeaderWrites
-    events: Events
-    now: Callable[[], float]
-    exceeds: Callable[[Key, Iterable[Key]], bool]
-    """Says whether a workload holds quota that it would not get now."""
-    evicted: Callable[[Workload, str, str], None]
-    """Called after each eviction with the Workload, its reason and its underlying cause."""
 
     async def look(self, workload: Workload) -> bool:
         """Evict a Workload if its devices do not match, and say whether. Raises KubeError."""
@@ -51,7 +40,7 @@ class DeviceEvictions:
         if self._asks_for_another(workload):
             await self._evict(workload, REPLACED)
             return True
-        leaves = uid in grown and self.exceeds(workload.metadata.key, ())
+        leaves = uid in grown and self.term.engine.exceeds(workload.metadata.key, ())
         if leaves:
             await self._evict(workload, OUTGROWN)
         grown.discard(uid)
@@ -63,7 +52,7 @@ class DeviceEvictions:
         A template that was deleted is no reason to evict: new pods wait until it is there again.
         """
         around = self.memory.surroundings(workload.metadata.namespace)
-        for job, alone in parts_of(self.objects, workload):
+        for job, alone in parts_of(self.term.objects, workload):
             told = batch.template_of(job).metadata.annotations.get(CLAIM_SPECS, "")
             if job.suspended or not told:
                 continue
@@ -75,7 +64,9 @@ class DeviceEvictions:
 
     async def _evict(self, workload: Workload, why: str) -> None:
         step = Evict(reason=EvictionReason.DEVICES_CHANGED, message=why)
-        await self.writes.patch_workload(workload, outbound.evict(workload, step, self.now()))
+        await self.term.writes.patch_workload(
+            workload, outbound.evict(workload, step, self.term.clock.now())
+        )
         reason = f"EvictedDueTo{step.wire_reason}"
-        self.events.workload(workload.metadata, reason, why, warning=True)
-        self.evicted(workload, step.reason, "")
+        self.term.events.workload(workload.metadata, reason, why, warning=True)
+        self.term.reporter.evicted(workload, step.reason, "")

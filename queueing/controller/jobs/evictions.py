@@ -1,9 +1,7 @@
 """Evicts Workloads that cannot start, or not run on, as they are."""
 
-from queueing.clock import Clock
-from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.term import Term
 from queueing.core.backoff import Backoff
 from queueing.core.lifecycle.steps import Cause, Condemn, Evict, EvictionReason
 from queueing.translate.outbound import workloads as outbound
@@ -16,10 +14,9 @@ REFUSED_BACKOFF = Backoff(base_s=10.0, max_s=600.0)
 class Evictions:
     """The writes; each records Events on the Workload and, of a gang with a name, on its Jobs."""
 
-    def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
-        self._writes, self._events = writes, dependencies.events
-        self._reporter = dependencies.reporter
-        self._clock: Clock = dependencies.clock
+    def __init__(self, term: Term) -> None:
+        self._writes, self._events = term.writes, term.events
+        self._reporter, self._clock = term.reporter, term.clock
 
     async def withdraw(self, gang: Gang, workload: Workload, step: Evict) -> None:
         """Evict a Workload whose reservation was written too late; nothing of it has started."""

@@ -9,16 +9,14 @@ from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.managed import JobRules, is_managed
+from queueing.controller.jobs.managed import is_managed
 from queueing.controller.jobs.membership import Membership
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
-from queueing.controller.stores.objects import Objects
 from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, PodSetPods
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key, Uid
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.jobs.management import TooDeepError
@@ -28,25 +26,19 @@ from queueing.translate.jobs.view import JobView
 class JobReconciler:
     """Reconciles one Job, or one gang with a name, at a time; called by workers of two queues."""
 
-    def __init__(
-        self,
-        objects: Objects,
-        writes: LeaderWrites,
-        rules: JobRules,
-        dependencies: Dependencies,
-    ) -> None:
-        self._objects, self._rules = objects, rules
-        self._queues = dependencies.queues
-        self._events, self._barrier = dependencies.events, dependencies.barrier
-        self._deferral, self._quiescence = dependencies.deferral, dependencies.quiescence
-        self._departing = dependencies.departing
-        self._membership = Membership(objects, writes, rules)
-        self._evictions = Evictions(writes, dependencies)
-        self._starting = Starting(objects, writes, dependencies, self._evictions)
-        self._stopping = Stopping(writes, dependencies)
-        self._workload_writer = WorkloadWriter(objects, writes, rules, dependencies)
+    def __init__(self, dependencies: Dependencies) -> None:
+        term = dependencies.term
+        self._objects, self._rules, self._queues = term.objects, dependencies.rules, term.queues
+        self._events, self._barrier = term.events, dependencies.barrier
+        self._deferral, self._departing = term.deferral, term.departing
+        self._quiescence = dependencies.quiescence
+        self._membership = Membership(term.objects, term.writes, dependencies.rules)
+        self._evictions = Evictions(term)
+        self._starting = Starting(dependencies, self._evictions)
+        self._stopping = Stopping(dependencies)
+        self._workload_writer = WorkloadWriter(dependencies)
         self._waiting_reasons = WaitingReasons(
-            writes, dependencies.events, dependencies.clock, dependencies.queues.gangs
+            term.writes, term.events, term.clock, term.queues.gangs
         )
 
     async def look(self, key: Key) -> None:

@@ -17,7 +17,6 @@ from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
 from queueing.controller.jobs.start_errors import DevicesRefusedError
-from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.lifecycle.steps import Cause
 from queueing.kube.client import Call
@@ -51,14 +50,12 @@ class Prepared:
 class Starting:
     """Starts gangs, or writes into their Workloads why they cannot start."""
 
-    def __init__(
-        self, objects: Objects, writes: LeaderWrites, dependencies: Dependencies, evict: Evictions
-    ) -> None:
-        self._objects, self._writes, self._evict = objects, writes, evict
-        self._events, self._reporter = dependencies.events, dependencies.reporter
-        self._clock, self._devices = dependencies.clock, dependencies.devices
-        self._late_reservations = dependencies.late_reservations
-        self._features = dependencies.queues.features
+    def __init__(self, dependencies: Dependencies, evict: Evictions) -> None:
+        term = dependencies.term
+        self._objects, self._writes, self._evict = term.objects, term.writes, evict
+        self._events, self._reporter, self._clock = term.events, term.reporter, term.clock
+        self._late_reservations, self._features = term.late_reservations, term.queues.features
+        self._devices = dependencies.devices
 
     async def start(self, gang: Gang, action: Start) -> None:
         """Unsuspend the jobs, or end or evict the Workload. Raises KubeError to be called again.

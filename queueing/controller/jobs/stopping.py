@@ -3,7 +3,6 @@
 from typing import Any
 
 from queueing.controller.jobs.dependencies import Dependencies
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
@@ -14,8 +13,8 @@ from queueing.translate.wire.workloads import Workload
 class Stopping:
     """The writes that stop a Job; each method does one."""
 
-    def __init__(self, writes: LeaderWrites, dependencies: Dependencies) -> None:
-        self._writes, self._events = writes, dependencies.events
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._writes, self._events = dependencies.term.writes, dependencies.term.events
         self._quiescence = dependencies.quiescence
 
     async def suspend(self, job: JobView, reason: str, *, mark: bool = False) -> None:

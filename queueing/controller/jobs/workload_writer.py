@@ -17,11 +17,8 @@ from queueing.controller.jobs.actions import (
 )
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.prebuilt import adopted
 from queueing.controller.jobs.priorities import resolve
-from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
@@ -41,12 +38,11 @@ class WorkloadWriter:
     Every method raises KubeError to be called again later.
     """
 
-    def __init__(
-        self, objects: Objects, writes: LeaderWrites, rules: JobRules, dependencies: Dependencies
-    ) -> None:
-        self._objects, self._writes, self._rules = objects, writes, rules
-        self._devices, self._clock = dependencies.devices, dependencies.clock
-        self._reporter, self._events = dependencies.reporter, dependencies.events
+    def __init__(self, dependencies: Dependencies) -> None:
+        term = dependencies.term
+        self._objects, self._writes, self._rules = term.objects, term.writes, dependencies.rules
+        self._devices, self._clock = dependencies.devices, term.clock
+        self._reporter, self._events = term.reporter, term.events
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
