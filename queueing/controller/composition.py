@@ -30,7 +30,7 @@ from queueing.controller.term import Term
 from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
-from queueing.controller.workloads.reconciler import LifeDependencies, WorkloadReconciler
+from queueing.controller.workloads.reconciler import WorkloadReconciler
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
@@ -115,9 +115,11 @@ class Parts:
             self.waiting_reasons.expect,
             self.devices.workload_changed,
         ]
+        self._late_reservations = LateReservations(self.objects, self.engine.exceeds)
+        self._departing = DepartingPods(client, clock)
         self.effects = self._make_effects()
         self.jobs = self._make_job_reconciler()
-        self.workloads = self._make_workload_reconciler()
+        self.workloads = WorkloadReconciler(self.term, self._rules.life, self._departing)
         self.statuses = Statuses(
             self.engine,
             self.objects,
@@ -136,7 +138,6 @@ class Parts:
         )
 
     def _make_term(self) -> Term:
-        client, clock = self._around.client, self._around.clock
         return Term(
             objects=self.objects,
             engine=self.engine,
@@ -145,9 +146,7 @@ class Parts:
             deferral=self.deferral,
             events=self._events,
             reporter=self._around.reporter,
-            clock=clock,
-            departing=DepartingPods(client, clock),
-            late_reservations=LateReservations(self.objects, self.engine.exceeds),
+            clock=self._around.clock,
         )
 
     def _make_credits(self) -> credit_composition.Credits:
@@ -187,6 +186,7 @@ class Parts:
                 writer=self.writer,
                 finalizers=self.finalizers,
                 waiting_reasons=self.waiting_reasons,
+                late_reservations=self._late_reservations,
                 settled=self.credits.accounts.until_settled,
             )
         )
@@ -196,22 +196,13 @@ class Parts:
             Dependencies(
                 term=self.term,
                 rules=self._rules.jobs,
+                departing=self._departing,
+                late_reservations=self._late_reservations,
                 barrier=self.checkpoints.barrier,
                 devices=self.devices.start,
                 quiescence=Quiescence(self.writes, self._around.clock),
             )
         )
-
-    def _make_workload_reconciler(self) -> WorkloadReconciler:
-        dependencies = LifeDependencies(
-            rules=self._rules.life,
-            clock=self._around.clock,
-            queue=self.queues.workloads,
-            evicted=self._around.reporter.evicted,
-            confirmed=self._around.reporter.confirmed,
-            departing=self.term.departing,
-        )
-        return WorkloadReconciler(self.objects, self.writes, self._events, dependencies)
 
     def _carry_out(self, cycle: Cycle, took_s: float) -> None:
         self._around.reporter.judged(cycle, took_s)

@@ -6,8 +6,6 @@ from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.work_queues import WorkQueues
-from queueing.controller.workloads.departing_pods import DepartingPods
-from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -26,5 +24,3 @@ class Term:
     events: Events
     reporter: Reporter
     clock: Clock
-    departing: DepartingPods
-    late_reservations: LateReservations

@@ -17,6 +17,7 @@ import msgspec
 from queueing.controller.intake.pump import Pump
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.term import Term
+from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.leader_writes import workload_target
 from queueing.core.decisions import Admit, Cycle, Preempt, Verdict, Wait
@@ -47,6 +48,7 @@ class EffectDependencies:
     finalizers: Finalizers
     """Keep a ClusterQueue and flavors while quota of them is held."""
     waiting_reasons: WaitingReasons
+    late_reservations: LateReservations
     settled: Callable[[Key], Awaitable[bool]]
     """Waits until the stored credit accounts include what a Workload held before, since its new
     reservation overwrites that in its status. False when that takes too long."""
@@ -66,7 +68,7 @@ class Effects:
             match decision:
                 case Admit():
                     self._waiting_reasons.forget(decision.workload)
-                    self._term.late_reservations.claim(decision.uid)
+                    self._dependencies.late_reservations.claim(decision.uid)
                     self._submit(decision.workload, partial(self._reserve, decision))
                 case Preempt(already_evicted=False):
                     self._submit(decision.workload, partial(self._preempt, decision))

@@ -7,6 +7,8 @@ from typing import Protocol
 from queueing.controller.jobs.managed import JobRules
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.term import Term
+from queueing.controller.workloads.departing_pods import DepartingPods
+from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
@@ -38,6 +40,8 @@ class Dependencies:
 
     term: Term
     rules: JobRules
+    departing: DepartingPods
+    late_reservations: LateReservations
     barrier: Barrier
     devices: DeviceMaker
     quiescence: Quiescence

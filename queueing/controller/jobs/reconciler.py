@@ -30,7 +30,7 @@ class JobReconciler:
         term = dependencies.term
         self._objects, self._rules, self._queues = term.objects, dependencies.rules, term.queues
         self._events, self._barrier = term.events, dependencies.barrier
-        self._deferral, self._departing = term.deferral, term.departing
+        self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
         self._membership = Membership(term.objects, term.writes, dependencies.rules)
         self._evictions = Evictions(term)

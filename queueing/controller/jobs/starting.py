@@ -54,8 +54,8 @@ class Starting:
         term = dependencies.term
         self._objects, self._writes, self._evict = term.objects, term.writes, evict
         self._events, self._reporter, self._clock = term.events, term.reporter, term.clock
-        self._late_reservations, self._features = term.late_reservations, term.queues.features
-        self._devices = dependencies.devices
+        self._late_reservations = dependencies.late_reservations
+        self._devices, self._features = dependencies.devices, term.queues.features
 
     async def start(self, gang: Gang, action: Start) -> None:
         """Unsuspend the jobs, or end or evict the Workload. Raises KubeError to be called again.

@@ -5,18 +5,14 @@ deactivation, requeueing and retention; `core.lifecycle.rules.judge` decides whi
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import assert_never
 
 import msgspec
 
-from queueing.clock import Clock
-from queueing.controller.stores.objects import Objects
+from queueing.controller.term import Term
 from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods, JobPods
 from queueing.controller.workloads.reservation_problems import ReservationProblems
-from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
 from queueing.core.facts import StopPolicy, WorkloadFact
@@ -38,7 +34,6 @@ from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.objects import Identified
 from queueing.kube.resources import JOBS, WORKLOADS
-from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs import batch
@@ -58,35 +53,15 @@ _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
 """Reasons of Events that differ from the cause of the deactivation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifeDependencies:
-    """What the reconciler needs besides objects and writes."""
-
-    rules: LifeRules
-    clock: Clock
-    queue: WorkQueue[Key]
-    evicted: Callable[[Workload, str, str], None]
-    """Called after each eviction with the Workload, its reason and its underlying cause."""
-    confirmed: Callable[[Workload], None]
-    """Called after each admission that followed when all admission checks were ready."""
-    departing: DepartingPods
-
-
 class WorkloadReconciler:
     """Reconciles one Workload at a time, one write per look; called by workers of a work queue."""
 
-    def __init__(
-        self, objects: Objects, writes: LeaderWrites, events: Events, dependencies: LifeDependencies
-    ) -> None:
-        self._objects, self._writes, self._events = objects, writes, events
-        self._rules, self._clock, self._queue = (
-            dependencies.rules,
-            dependencies.clock,
-            dependencies.queue,
-        )
-        self._evicted, self._confirmed = dependencies.evicted, dependencies.confirmed
-        self._departing = dependencies.departing
-        self._problems = ReservationProblems(objects)
+    def __init__(self, term: Term, rules: LifeRules, departing: DepartingPods) -> None:
+        self._objects, self._writes, self._events = term.objects, term.writes, term.events
+        self._rules, self._clock, self._queue = rules, term.clock, term.queues.workloads
+        self._evicted, self._confirmed = term.reporter.evicted, term.reporter.confirmed
+        self._departing = departing
+        self._problems = ReservationProblems(term.objects)
         self._reopened: dict[Key, float] = {}
         """Workloads whose stopped queue was opened again, or for which devices came, and when that
         was seen."""
