@@ -11,18 +11,18 @@ one stopped.
 Read in this order:
 
 1. `app` is the process. It competes for the Lease and runs one `session` per term of leadership.
-   `composition` makes the parts of a term; `configuration` derives their settings from Kueue's
-   Configuration file. `standby` watches for metrics while another replica leads.
+   `composition` makes the parts of a term, `term` is what they share; `configuration` derives their
+   settings from Kueue's Configuration file. `standby` watches for metrics while another replica
+   leads.
 2. `intake` turns watch events into entries of the `stores` (every object as last seen), into facts
    for the engine, and into keys for the reconcilers.
 3. `decisions` runs the engine and writes its decisions, through `writing`: fenced writes, Events,
    and writes that can be put off.
 4. Reconcilers do what follows from an object's state. `work_queues` has their queues of keys, which
-   `workers` serve.
-   `jobs` starts, stops and finishes Jobs, single ones and gangs; `workloads` does the rest of a
-   Workload's life (checks, timeouts, retention) and writes why it waits; `queues` writes statuses
-   and finalizers of ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods` lists the pods of
-   Jobs for whoever needs them.
+   `workers` serve. `jobs` starts, stops and finishes Jobs, single ones and gangs; `workloads` does
+   the rest of a Workload's life (checks, timeouts, retention) and writes why it waits; `queues`
+   writes statuses and finalizers of ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods`
+   lists the pods of Jobs for whoever needs them.
 5. `checkpoints`, `credits` and `devices` are features, each with a `composition` of its own.
    `features` is where one takes part once the cluster has objects of it.
 6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.
