@@ -12,6 +12,7 @@ from typing import Any
 import queueing
 from queueing.apiserver.memory.history import Event
 from queueing.apiserver.resources.resource import Resource
+from queueing.apiserver.wire.call import Call
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
@@ -79,3 +80,30 @@ async def test_one_job_goes_through_few_modules_and_calls(world: MakeWorld) -> N
     print(f"From the event of a Job to its start: {modules} modules, {calls} calls")
     assert modules <= MODULES_MAX
     assert calls <= CALLS_MAX
+
+
+async def test_one_job_is_started_by_three_writes_and_no_read(world: MakeWorld) -> None:
+    seen: list[str] = []
+
+    async def note(call: Call) -> None:
+        about = any(kind in call.path for kind in ("/jobs", "/workloads"))
+        if about and call.user_agent == "queueing" and "watch" not in call.query:
+            kind = " dry" if call.dry_run else ""
+            seen.append(f"{call.method}{kind} {call.path.partition('/namespaces/')[2]}")
+
+    way = Way("one")
+    async with world(intercept=note) as w:
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE)
+        await w.until("ClusterQueue", "cq", true("Active"))
+        w.server.store.on_change(way.changed)
+        seen.clear()
+        w.server.api.writes.create(job("one"))
+        async with asyncio.timeout(WAIT_S):
+            await way.ended.wait()
+        (workload,) = await w.list("Workload")
+    name = workload["metadata"]["name"]
+    assert seen[:3] == [
+        "POST team/workloads",
+        f"PATCH team/workloads/{name}/status",
+        "PATCH team/jobs/one",
+    ]
