@@ -114,7 +114,7 @@ def _wind_down(
 ) -> Action | None:
     """Suspend all jobs, wait for their pods, restore their templates; `then` when that is done.
 
-    `leaves` says that the Workload gives up its quota, which may have been started by others.
+    `leaves` says that the Workload gives up its quota, or is deleted.
     """
     left = living(parts)
     running = [job for _, job in left if not job.suspended]
@@ -122,23 +122,26 @@ def _wind_down(
         return Stop(running, reason, mark=not gang.form.several)
     if any(job.active for _, job in left):
         return None
-    dirty = [one for one, _ in left if _is_dirty(one, leaves=leaves)]
+    dirty = [one for one, _ in left if _is_dirty(gang, one, leaves=leaves)]
     return Restore(dirty) if dirty else then
 
 
-def _is_dirty(part: Part, *, leaves: bool) -> bool:
+def _is_dirty(gang: Gang, part: Part, *, leaves: bool) -> bool:
     """Say whether a template still has what the start added.
 
-    The annotation that a start adds tells our starts. Kueue's have none: of a Workload that leaves,
-    whatever differs is restored.
+    A single Job has a mark while it is stopped by us. Others may have started it before: so of a
+    Workload that leaves, whatever differs is restored. Where users may have edited the template,
+    only the annotation of our start tells that it has to be.
     """
     job = part.job
     if job is None or part.departed or (job.metadata.deleting and not leaves):
         return False
     if job.stopping:
         return True
-    started = batch.was_started(job) or (leaves and not part.lost)
-    return started and bool(batch.undo(job, part.view))
+    edited = bool(part.lost) and part.view.status.admission is not None
+    if gang.form.several or edited:
+        return batch.was_started(job) and bool(batch.undo(job, part.view))
+    return leaves and not part.lost and bool(batch.undo(job, part.view))
 
 
 def _once_gone(workload: Workload, parts: Sequence[Part], then: WorkloadWrite) -> Action:

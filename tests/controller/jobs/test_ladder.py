@@ -191,6 +191,12 @@ ADMITTED = ("QuotaReserved", "Admitted")
         ),
         pytest.param(job(parallelism=2), [workload()], actions.Match, id="edited: match"),
         pytest.param(
+            job(template=STARTED),
+            [workload()],
+            actions.Match,
+            id="edited to what a started one looks like: match",
+        ),
+        pytest.param(
             job(parallelism=2),
             [workload("QuotaReserved")],
             actions.Discard,
