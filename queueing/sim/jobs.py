@@ -215,7 +215,7 @@ class JobReader:
         """Return the Job's priority; None, with a note, when its class is not in the documents."""
         found = priority_of(
             job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
-            batch.template_of(job).spec.priority_class_name,
+            job.template.spec.priority_class_name,
             self.classes,
         )
         if isinstance(found, MissingClass):

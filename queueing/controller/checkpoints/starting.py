@@ -9,7 +9,6 @@ from queueing.controller.writing.events import Events
 from queueing.core.checkpoints.terms import Driver
 from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints.handover import handed_over
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import duration_text
@@ -21,7 +20,7 @@ USUAL_GRACE_S = 30
 
 def started_with(objects: Objects, job: JobView, workload: Workload) -> dict[str, str]:
     """Return annotations for a Job's pods: the last checkpoint and, for HTTP, a signing key."""
-    own = batch.template_of(job).metadata.annotations
+    own = job.template.metadata.annotations
     told = handed_over(objects.checkpoints.last_saved(job.metadata.uid), own)
     found = effective(objects, workload, [job])
     if found.terms is not None and found.terms.driver is Driver.HTTP and names.KEY not in own:
@@ -37,7 +36,7 @@ def warn_of_grace(
     if found.terms is None:
         return
     for job in jobs:
-        own = batch.template_of(job).spec.termination_grace_period_seconds
+        own = job.template.spec.termination_grace_period_seconds
         grace_s = USUAL_GRACE_S if own is None else own
         if found.terms.grace_s > grace_s:
             promised = duration_text(found.terms.grace_s)

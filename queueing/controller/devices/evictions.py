@@ -16,7 +16,6 @@ from queueing.translate.devices.asks import devices_of
 from queueing.translate.devices.bound import asked_by_users
 from queueing.translate.devices.messages import OUTGROWN, REPLACED
 from queueing.translate.devices.names import CLAIM_SPECS
-from queueing.translate.jobs import batch
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.problems import Problems
 from queueing.translate.wire.workloads import Workload
@@ -53,7 +52,7 @@ class DeviceEvictions:
         """
         around = self.memory.surroundings(workload.metadata.namespace)
         for job, alone in parts_of(self.term.objects, workload):
-            told = batch.template_of(job).metadata.annotations.get(CLAIM_SPECS, "")
+            told = job.template.metadata.annotations.get(CLAIM_SPECS, "")
             if job.suspended or not told:
                 continue
             for one in alone.spec.pod_sets:

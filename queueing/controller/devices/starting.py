@@ -20,7 +20,6 @@ from queueing.translate.devices.realisation import (
     realise,
 )
 from queueing.translate.devices.terms import UnservedError
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import gang_key, part_of, pod_set_name
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
@@ -122,7 +121,7 @@ def named_by(job: JobView, names: Mapping[str, str]) -> Iterator[str]:
     By the annotations with the keys of `names`, which the start added, and by the user's own
     `spec.resourceClaims`.
     """
-    template = batch.template_of(job)
+    template = job.template
     annotations: Mapping[str, Any] = template.metadata.annotations
     for name in names:
         yield from (one for one in annotations.get(name, "").split(",") if one)

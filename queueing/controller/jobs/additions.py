@@ -10,7 +10,6 @@ from queueing.controller.features import Features
 from queueing.controller.stores.objects import Objects
 from queueing.kube.errors import NotSentError
 from queueing.translate import labels
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
@@ -39,7 +38,7 @@ def additions(objects: Objects, features: Features, job: JobView, workload: Work
         for update in check.pod_set_updates:
             if update.name == assignment.name:
                 added = added.merged(update)
-    own = batch.template_of(job).metadata.annotations
+    own = job.template.metadata.annotations
     for told in [annotate(job, workload) for annotate in features.annotations]:
         added = replace(added, annotations={**added.annotations, **told})
     trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")

@@ -3,7 +3,6 @@
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.translate import labels
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.jobs.view import JobView
 
@@ -15,7 +14,7 @@ def resolve(objects: Objects, events: Events, job: JobView) -> Priority | None:
     """
     found = priority_of(
         job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
-        batch.template_of(job).spec.priority_class_name,
+        job.template.spec.priority_class_name,
         PriorityClasses(
             workload=objects.workload_priority_classes,
             pod=objects.priority_classes,

@@ -68,7 +68,7 @@ class WorkloadWriter:
             self._events.job(job.metadata, "CreatedWorkload", said)
 
     def _tell_unsupported(self, job: JobView) -> None:
-        for name in refused_marks(batch.template_of(job), job.metadata, self._rules.refused):
+        for name in refused_marks(job.template, job.metadata, self._rules.refused):
             self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
 
     async def adopt(self, action: Adopt) -> None:

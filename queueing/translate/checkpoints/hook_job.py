@@ -16,7 +16,6 @@ from queueing.translate.checkpoints import names
 from queueing.translate.checkpoints import pods as spoken
 from queueing.translate.checkpoints.outbound import API_VERSION, time_text
 from queueing.translate.checkpoints.wire import Pod
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, counted_requests
@@ -52,7 +51,7 @@ def used(job: JobView, around: Surroundings) -> dict[str, int]:
     """Return what the pods of a hook Job request together; nothing once it has finished."""
     if job.ended or job.suspended:
         return {}
-    spec, count = batch.template_of(job).spec, job.pods
+    spec, count = job.template.spec, job.pods
     # What is wrong with the template, the API server has said when the Job was made.
     asked = counted_requests(spec, around, path="spec.template.spec", problems=Problems())
     return {name: amount * count for name, amount in asked.items() if amount * count > 0}

@@ -1,6 +1,5 @@
 """The kind `batch/v1 Job`: a Workload with one pod set; suspended until that is admitted."""
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -21,7 +20,6 @@ KIND = JobKind(api_version="batch/v1", kind="Job")
 MAIN = "main"
 
 _job = msgspec.json.Decoder(Job)
-_template = msgspec.json.Decoder(PodTemplate)
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _mapping = msgspec.json.Decoder(dict[str, Any])
 
@@ -41,6 +39,7 @@ def view(job: Job) -> JobView:
         ready=_are_pods_ready(job),
         reclaimable=_reclaimable(job),
         end=_end(job),
+        encoded_template=job.spec.template,
         source=job,
     )
 
@@ -48,17 +47,6 @@ def view(job: Job) -> JobView:
 def read(body: bytes) -> JobView:
     """Decode a Job that the API server returned."""
     return view(_job.decode(body))
-
-
-def template_of(job: JobView) -> PodTemplate:
-    """Return the fields of the pod template that we read."""
-    return _decoded(bytes(job.source.spec.template))
-
-
-@lru_cache(maxsize=256)
-def _decoded(template: bytes) -> PodTemplate:
-    """Decode a template: it is asked for at each look at a Job, and many Jobs are alike."""
-    return _template.decode(template)
 
 
 def _pod_count(job: Job) -> int:
@@ -75,7 +63,7 @@ def _min_count(job: Meta) -> int | None:
 
 def pod_sets(job: JobView) -> list[dict[str, Any]]:
     """Return the pod sets of the Job's Workload, with its pod template as it is now."""
-    parts = _parts.decode(job.source.spec.template)
+    parts = _parts.decode(job.encoded_template)
     if "metadata" in parts:
         metadata = _mapping.decode(parts["metadata"])
         metadata.pop("creationTimestamp", None)
@@ -93,8 +81,8 @@ def start(job: JobView, added: Injection) -> dict[str, Any]:
     Raises ConflictError when the pod template contradicts it.
     """
     spec: dict[str, Any] = {"suspend": False}
-    template = inject(template_of(job), added)
-    swaps = swapped(job.source.spec.template, added.swaps)
+    template = inject(job.template, added)
+    swaps = swapped(job.encoded_template, added.swaps)
     if swaps:
         template["spec"] = {**template.get("spec", {}), **swaps}
     if template:
@@ -110,9 +98,9 @@ def undo(job: JobView, workload: Workload) -> dict[str, Any]:
     `workload` has the Job's pod set alone, with the original template.
     """
     original = workload.spec.pod_sets[0]
-    now = template_of(job)
+    now = job.template
     template = restore(now, original.template)
-    swaps = unswapped(job.source.spec.template, now, original.template)
+    swaps = unswapped(job.encoded_template, now, original.template)
     if swaps:
         template["spec"] = {**template.get("spec", {}), **swaps}
     spec: dict[str, Any] = {"template": template} if template else {}
@@ -123,7 +111,7 @@ def undo(job: JobView, workload: Workload) -> dict[str, Any]:
 
 def was_started(job: JobView) -> bool:
     """Say whether the pod template still has the annotation that a start adds."""
-    return labels.POD_WORKLOAD in template_of(job).metadata.annotations
+    return labels.POD_WORKLOAD in job.template.metadata.annotations
 
 
 def _parallelism(job: JobView, count: int) -> dict[str, Any]:
@@ -186,7 +174,7 @@ def equivalent(job: JobView, workload: Workload) -> bool:
         counts |= {one.count for one in admission.pod_set_assignments if one.count is not None}
     if job.pods not in counts or job.least_pods != want.min_count:
         return False
-    return _same_template(template_of(job), want, reserved=admission is not None)
+    return _same_template(job.template, want, reserved=admission is not None)
 
 
 def _same_template(template: PodTemplate, want: PodSet, *, reserved: bool) -> bool:

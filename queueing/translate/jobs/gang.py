@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from queueing.core.names import Key
 from queueing.translate import labels
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import max_execution_time
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
@@ -175,7 +174,7 @@ def _combination_problem(members: Sequence[JobView]) -> str:
 
 def _priority(job: JobView) -> str:
     queueing = job.metadata.labels.get(labels.PRIORITY_CLASS, "")
-    return queueing or batch.template_of(job).spec.priority_class_name
+    return queueing or job.template.spec.priority_class_name
 
 
 def _execution_time(job: JobView) -> str:

@@ -5,11 +5,17 @@ at a start, restored after a stop, compared with a Workload) are functions of th
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
+
+import msgspec
 
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.pods import PodTemplate
+
+_template = msgspec.json.Decoder(PodTemplate)
 
 
 class End(NamedTuple):
@@ -42,10 +48,23 @@ class JobView:
     """How many pods will never be needed again."""
     end: End | None
     """None while it has not ended."""
+    encoded_template: msgspec.Raw
+    """The pod template, as JSON."""
     source: Job
     """The object itself, for its kind."""
+
+    @property
+    def template(self) -> PodTemplate:
+        """The fields of the pod template that we read."""
+        return _decoded(bytes(self.encoded_template))
 
     @property
     def ended(self) -> bool:
         """Whether it has succeeded or failed."""
         return self.end is not None
+
+
+@lru_cache(maxsize=256)
+def _decoded(template: bytes) -> PodTemplate:
+    """Decode a template: it is asked for at each look at a Job, and many Jobs are alike."""
+    return _template.decode(template)

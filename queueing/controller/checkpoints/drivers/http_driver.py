@@ -20,7 +20,6 @@ from queueing.core.checkpoints.terms import Endpoint
 from queueing.core.names import Key
 from queueing.translate.checkpoints import names, pods
 from queueing.translate.checkpoints.signing import SIGNATURE, TIMESTAMP, signature
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
 
 CALL_S = 3.0
@@ -140,4 +139,4 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
 
 def key_of(job: JobView) -> str:
     """Return the key that requests to a Job's pods are signed with; empty if it has none."""
-    return batch.template_of(job).metadata.annotations.get(names.KEY, "")
+    return job.template.metadata.annotations.get(names.KEY, "")
