@@ -170,15 +170,16 @@ def test_a_job_that_is_described_reads_as_one_that_is_known(thing: Wire) -> None
     ended = view.ended
     assert view.metadata == known.metadata
     assert view.suspended == known.spec.suspend
-    assert (pod_set.name, pod_set.count) == (batch.MAIN, batch.pod_count(known))
-    assert pod_set.min_count == batch.min_count(known)
-    assert view.active == batch.is_active(known)
-    assert view.ready == batch.are_pods_ready(known)
-    assert (ended and (ended.succeeded, ended.message)) == batch.finished(known)
+    seen = batch.view(known)
+    assert (pod_set.name, pod_set.count) == (batch.MAIN, seen.pods)
+    assert pod_set.min_count == seen.least_pods
+    assert view.active == seen.active
+    assert view.ready == seen.ready
+    assert (ended and (ended.succeeded, ended.message)) == seen.end
     if known.spec.completion_mode != "Indexed" or known.spec.completions is not None:
-        assert view.reclaimable.get(batch.MAIN, 0) == batch.reclaimable(known)
+        assert view.reclaimable.get(batch.MAIN, 0) == seen.reclaimable
     assert [msgspec.json.encode(pod_set.wire())] == [
-        msgspec.json.encode(one) for one in batch.pod_sets(known)
+        msgspec.json.encode(one) for one in batch.pod_sets(seen)
     ]
 
 

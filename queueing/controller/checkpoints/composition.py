@@ -60,7 +60,7 @@ class Checkpoints:
         checkpoints, writes, clock = term.objects.checkpoints, term.writes, term.clock
         self.policies = PolicyReconciler(checkpoints, writes, clock)
         self.intake = Intake(
-            checkpoints, self._changed, self._policy_changed, saved=term.engine.observe_credit
+            checkpoints, self._changed, self._policy_changed, saved=term.engine.observe
         )
         self.barrier = Barrier(term.objects, term.events, term.queues.checkpoints)
         self._exec = ExecDriver(checkpoints, writes, clock, self._changed)

@@ -2,7 +2,7 @@
 
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.term import Term
-from queueing.core.backoff import Backoff
+from queueing.core.lifecycle.rules import Backoff
 from queueing.core.lifecycle.steps import Cause, Condemn, Evict, EvictionReason
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
