@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from queueing.core.fair_sharing.shares import Share, Shares
+from queueing.core.fair_sharing.shares import Shares
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -54,86 +54,83 @@ def tree_place(root: Node) -> tuple[bool, str]:
 
 
 class _Tournament:
-    """The games of one tree: for each node, a heap of contenders from below with their scores."""
+    """The games of one tree: of each cohort, a heap of contenders from below with their scores."""
 
-    __slots__ = ("_games", "_prefers_non_borrowing", "_shares", "_tree")
+    __slots__ = ("_games", "_left", "_prefers_non_borrowing", "_shares", "_tree")
 
     def __init__(self, tree: QuotaTree, *, prefers_non_borrowing: bool) -> None:
         self._tree = tree
         self._shares = Shares()
         self._prefers_non_borrowing = prefers_non_borrowing
+        self._left: dict[Node, list[Contender]] = {}
+        """The contenders of each queue that did not win yet."""
         self._games: dict[Node, list[tuple[Score, Contender]]] = {}
+        """By cohort; a queue without one has a game of its own."""
 
     def play(self, root: Node, contenders: Iterable[Contender]) -> Iterator[Contender]:
         """Yield the winner of the tree, then that of the others, and so on."""
-        entered: dict[Node, None] = {}
         for one in contenders:
-            self._enter(one.node, one.node, one)
-            entered[one.node] = None
-        levels = sorted({above for node in entered for above in node.ancestors()}, key=_height)
-        for node in (*entered, *levels):
-            self._send_up(node)
+            self._left.setdefault(one.node, []).append(one)
+        for queue in self._left:
+            self._enter_best(queue)
+        cohorts = {above for queue in self._left for above in queue.ancestors()}
+        for cohort in sorted(cohorts, key=_height):
+            self._send_up(cohort)
         final = self._games[root]
         while final:
             winner = final[0][1]
-            path = [winner.node, *winner.node.ancestors()]
+            path = list(winner.node.ancestors()) or [root]
             for node in path:
                 heappop(self._games[node])
+            self._left[winner.node].remove(winner)
             yield winner
-            self._replay(winner.node)
-            for node in path:
-                self._send_up(node)
+            if self._left[winner.node]:
+                self._enter_best(winner.node)
+            for node in path[:-1]:
+                if self._games[node]:
+                    self._send_up(node)
 
-    def _replay(self, queue: Node) -> None:
-        """Compute the scores of a queue's other heads anew, after one of them was decided."""
-        others = [contender for _, contender in self._games[queue]]
-        self._games[queue].clear()
-        for one in others:
-            self._enter(queue, queue, one)
+    def _enter_best(self, queue: Node) -> None:
+        """Enter the best contender of a queue that did not win yet in the game of its cohort."""
+        best = min([(self._score(queue, one), one) for one in self._left[queue]])
+        heappush(self._games.setdefault(queue.parent or queue, []), best)
 
-    def _send_up(self, node: Node) -> None:
-        """Enter the best contender of a node in the game of its parent."""
-        game = self._games.get(node)
-        if not game or node.parent is None:
-            return
-        if node.is_queue:  # its score in its queue's own game is the same
-            heappush(self._games.setdefault(node.parent, []), game[0])
-        else:
-            self._enter(node.parent, node, game[0][1])
-
-    def _enter(self, game: Node, child: Node, contender: Contender) -> None:
-        score = self._score(child, contender)
-        heappush(self._games.setdefault(game, []), (score, contender))
+    def _send_up(self, cohort: Node) -> None:
+        """Enter the best contender of a cohort in the game of its parent, if it has one."""
+        if cohort.parent is not None:
+            best = self._games[cohort][0][1]
+            parents = self._games.setdefault(cohort.parent, [])
+            heappush(parents, (self._score(cohort, best), best))
 
     def _score(self, child: Node, contender: Contender) -> Score:
         """Return the score of a child of a cohort with the contender's usage added."""
-        usage = contender.usage
-        if child is contender.node:
-            borrows, share = _with_its_usage(contender, self._shares)
+        node, usage = contender.node, contender.usage
+        if child is node:
+            share = self._shares.of(node, usage)
+            borrows = _borrows_with(node, usage)
         else:
             with self._tree.attempt():
-                self._tree.add_usage(QueueName(contender.node.name), usage)
-                borrows = child.borrows(usage)
+                self._tree.add_usage(QueueName(node.name), usage)
                 share = self._shares.of(child)
-        return _score(contender, share, borrows=borrows and self._prefers_non_borrowing)
-
-
-def _with_its_usage(contender: Contender, shares: Shares) -> tuple[bool, Share]:
-    """Return whether the contender's queue would borrow with it, and the share it would have."""
-    node, usage = contender.node, contender.usage
-    borrows = False
-    for resource, amount in usage.items():
-        cell = node.cell(resource)
-        if cell.usage + amount > cell.quota:
-            borrows = True
-    return borrows, shares.of(node, usage)
-
-
-def _score(contender: Contender, share: Share, *, borrows: bool) -> Score:
-    infinite, value = share
-    order = -contender.priority, contender.timestamp, contender.uid
-    return not contender.goes_first, borrows, infinite, value, *order
+                borrows = child.borrows(usage)
+        return (
+            not contender.goes_first,
+            borrows and self._prefers_non_borrowing,
+            *share,
+            -contender.priority,
+            contender.timestamp,
+            contender.uid,
+        )
 
 
 def _height(node: Node) -> tuple[int, str]:
     return node.height, node.name
+
+
+def _borrows_with(queue: Node, usage: Mapping[FlavorResource, int]) -> bool:
+    """Say whether a queue would borrow any of what it would use more."""
+    for resource, amount in usage.items():
+        cell = queue.cell(resource)
+        if cell.usage + amount > cell.quota:
+            return True
+    return False

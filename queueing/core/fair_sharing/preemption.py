@@ -14,8 +14,8 @@ from queueing.core.fair_sharing.candidate_queues import (
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
-from queueing.core.holders import Holders
-from queueing.core.names import QueueName, Uid
+from queueing.core.holders import Holder, Holders
+from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.candidates import eligible, takes_turns, turn
 from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Query, Target
@@ -93,18 +93,19 @@ class _Search:
         self.targets: list[Target] = []
 
     def by_first_rule(self, found: Sequence[RankedCandidate], rule: Rule) -> list[RankedCandidate]:
-        """Choose victims until the preemptor fits; return the candidates that the rule refused."""
+        """Choose victims until the preemptor fits; return the refused, if another rule may help."""
         own = self._query.preemptor.node
         queues = CandidateQueues(own, found, self._shares)
         spared: list[RankedCandidate] = []
+        outdone: list[RankedCandidate] = []
         while not self.fits and (queue := queues.next()) is not None:
             if queue.node is own:
                 self._take(queues, queue.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
             elif self._rules.by_right:
                 self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
             else:
-                self._take_by(rule, queues, queue, spared)
-        return spared
+                self._take_by(rule, queues, queue, (spared, outdone))
+        return [*spared, *outdone] if self.targets or spared else []
 
     def by_initial_share(self, found: Sequence[RankedCandidate]) -> None:
         """Choose one refused candidate of each queue whose share is larger, until it fits."""
@@ -137,30 +138,44 @@ class _Search:
         rule: Rule,
         queues: CandidateQueues,
         queue: CandidateQueue,
-        spared: list[RankedCandidate],
+        refused: tuple[list[RankedCandidate], list[RankedCandidate]],
     ) -> None:
-        """Choose a queue's first candidate that the rule allows; refused ones go to `spared`."""
+        """Choose a queue's first candidate that the rule allows; add those before it to `refused`.
+
+        They go to its second list if the target's share is too small even with all its workloads:
+        no rule allows them then until shares change.
+        """
         mine, theirs = below_common(self._query.preemptor.node, queue.node)
         new, before = queues.share(mine), queues.share(theirs)
         new = self._patience.demanded(new, mine, theirs)
+        spared, outdone = refused
+        if not rule(new, before, before):
+            outdone += (one for one in queue.candidates if not self._is_protected(one.holder))
+            queue.candidates.clear()
+            return
+        vain: Mapping[FlavorResource, int] | None = None
         while self._skip_protected(queue):
             one = queue.pop()
-            self._room.clear(one.holder)
-            after = self._shares.of(theirs)
-            self._room.restore(one.holder)
-            if rule(new, before, after):
-                self._take(queues, one, PreemptionReason.IN_COHORT_FAIR_SHARING)
-                return
+            if one.holder.usage != vain:
+                self._room.clear(one.holder)
+                after = self._shares.of(theirs)
+                self._room.restore(one.holder)
+                if rule(new, before, after):
+                    self._take(queues, one, PreemptionReason.IN_COHORT_FAIR_SHARING)
+                    return
+                vain = one.holder.usage
             spared.append(one)
 
     def _skip_protected(self, queue: CandidateQueue) -> bool:
         """Drop protected candidates at the front of a queue; say whether any is left."""
         while queue.candidates:
-            holder = queue.candidates[0].holder
-            if not self._patience.protects(holder) and not is_protected(holder, self._query):
+            if not self._is_protected(queue.candidates[0].holder):
                 return True
             queue.pop()
         return False
+
+    def _is_protected(self, holder: Holder) -> bool:
+        return self._patience.protects(holder) or is_protected(holder, self._query)
 
     def _take(
         self, queues: CandidateQueues, one: RankedCandidate, reason: PreemptionReason
