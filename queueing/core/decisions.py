@@ -6,7 +6,7 @@ A decision is a value, never an exception. `controller` carries it out and repor
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import CheckName, Key, QueueName, Uid
@@ -94,6 +94,8 @@ class Admit:
     checks: tuple[CheckName, ...] = ()
     note: str = ""
     """Flavors considered and why they were passed over; part of the QuotaReserved event."""
+    mode: ClassVar[None] = None
+    """What a `Wait` has instead: how far the judgement came."""
 
 
 @value()

@@ -38,7 +38,9 @@ class Draft:
         """Charge an admission, or a reservation that waits for checks."""
         self.world.tree.add_usage(entry.head.queue, entry.usage)
         self._admitted.append((entry.head.queue, entry.usage))
-        if self.world.settings.expects_pods(admitted=not has_checks):
+        settings = self.world.settings
+        blocks = settings.block_admission_until_pods_ready
+        if blocks and settings.expects_pods(admitted=not has_checks):
             self.admitted_in.add(entry.node.root())
 
     def free(self, entry: Entry) -> None:

@@ -55,6 +55,11 @@ class Entry:
     """Whether budgets or restraints bore on it: it is judged again when they allow more."""
     partners: frozenset[Uid] = frozenset()
     """Workloads that use its ResourceClaims already."""
+    usage: Mapping[FlavorResource, int] = field(init=False)
+    """What is charged if it is admitted."""
+
+    def __post_init__(self) -> None:
+        self.usage = self.assignment.charged
 
     @property
     def barred_before(self) -> Bar | None:
@@ -63,11 +68,6 @@ class Entry:
         if former is None or former.shape != self.assignment.demand.full:
             return None
         return former.barred if former.generation == self.node.root().generation else None
-
-    @property
-    def usage(self) -> Mapping[FlavorResource, int]:
-        """What is charged if it is admitted."""
-        return self.assignment.charged
 
 
 class Ruling(NamedTuple):
@@ -103,7 +103,7 @@ class Ruling(NamedTuple):
     @property
     def mode(self) -> Mode | None:
         """How far the judgement came; None if it is admitted."""
-        return self.decision.mode if isinstance(self.decision, Wait) else None
+        return self.decision.mode
 
     @property
     def progress(self) -> Progress | None:

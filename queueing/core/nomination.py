@@ -77,11 +77,17 @@ def nominate(
     that are nominated on the same usage share `reach`. An assignment that budgets bar counts as not
     fitting; one that they demote has no victims.
     """
-    allowance = world.allowance
+    allowance, claims = world.allowance, head.demand.claims
     refusals = 0 if allowance is None else allowance.refusals
-    claims = head.demand.claims
     commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
-    entry = _nominate(head, world, reach, spared=spared, commons=commons)
+    entry = None
+    if head.progress is None and head.nominated is None and commons is None:
+        rules, node = world.rules[head.queue], world.tree.queue(head.queue)
+        plain = plain_fit(rules, node, head.demand, world.settings)
+        if plain is not None and (allowance is None or _is_covered(head, world, plain)):
+            entry = Entry(head, rules, node, plain)
+    if entry is None:
+        entry = _nominate(head, world, reach, spared=spared, commons=commons)
     if commons is not None:
         entry.partners = commons.users
     if allowance is None:
@@ -125,10 +131,6 @@ def _nominate(
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
     if commons is not None:
         spared |= commons.users
-    if head.progress is None and head.nominated is None and commons is None:
-        plain = plain_fit(rules, node, head.demand, world.settings)
-        if plain is not None and _is_covered(head, world, plain):
-            return Entry(head, rules, node, plain)
     preemption = None
     if not rules.never_preempts:
         preemption = _preemption(head, world, reach, spared=spared | head.spared)

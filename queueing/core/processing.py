@@ -6,7 +6,7 @@ from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, Wait
 from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Ruling
-from queueing.core.facts import CheckPhase, PreemptionPolicy, Strategy
+from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy, Strategy
 from queueing.core.names import CheckName, FlavorResource, Key
 from queueing.core.nomination import nominate
 from queueing.core.preemption.query import Target
@@ -21,11 +21,17 @@ from queueing.core.reasons import (
     passed_over,
     pending_preemption,
 )
+from queueing.core.settings import Settings
 
 
 def process(entry: Entry, draft: Draft) -> Ruling:
     """Decide one entry, and charge what it takes, so that later entries find it taken."""
-    ruling = _process(entry, draft)
+    victims = draft.victims
+    overlaps = bool(victims) and any(one.holder.uid in victims for one in entry.targets)
+    if overlaps and draft.world.settings.recompute_overlapping:
+        ruling = _rule_anew(entry, draft)
+    else:
+        ruling = _rule(entry, draft, overlaps=overlaps, deferred=False)
     if ruling.preemptions or ruling.taken:
         draft.free(ruling.entry)
     if ruling.kept:
@@ -35,11 +41,8 @@ def process(entry: Entry, draft: Draft) -> Ruling:
     return ruling
 
 
-def _process(entry: Entry, draft: Draft) -> Ruling:
-    victims = draft.victims
-    overlaps = bool(victims) and any(one.holder.uid in victims for one in entry.targets)
-    if not overlaps or not draft.world.settings.recompute_overlapping:
-        return _rule(entry, draft, overlaps=overlaps, deferred=False)
+def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
+    """Decide an entry of which earlier ones took victims, by another nomination."""
     with draft.without_victims():
         taken, head = frozenset(draft.victims), entry.head
         if not draft.world.settings.rules.nominates_anew:
@@ -59,16 +62,13 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if entry.partners and not entry.partners.isdisjoint(draft.victims):
         # workloads that share a ResourceClaim have to leave together, and the others leave now
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
-    if not assignment.fits and not assignment.needs_preemption:
-        return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
-    if assignment.needs_preemption and not entry.targets:
-        reclaim = entry.rules.fact.preemption.reclaim_within_cohort
-        ruling = _without_candidates(entry)
-        if reclaim is PreemptionPolicy.ANY or entry.demoted or _would_be_barred(entry, draft):
-            return ruling
-        return ruling._replace(kept=_reservation(entry))
-    if assignment.needs_preemption and entry.head.workload.preemption_gated:
-        return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
+    if not assignment.fits:
+        if not assignment.needs_preemption:
+            return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
+        if not entry.targets:
+            return _without_candidates(entry, draft)
+        if entry.head.workload.preemption_gated:
+            return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
     if deferred:
         return _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
@@ -93,11 +93,18 @@ def _would_be_barred(entry: Entry, draft: Draft) -> bool:
     return barred
 
 
-def _without_candidates(entry: Entry) -> Ruling:
-    """Return the wait of an entry that found no victims, or must not preempt beyond a budget."""
+def _without_candidates(entry: Entry, draft: Draft) -> Ruling:
+    """Return the wait of an entry that found no victims, or must not preempt beyond a budget.
+
+    It keeps quota from later entries unless it could reclaim that at any time.
+    """
     words = (entry.assignment.message, entry.demoted)
     message = ". ".join(one for one in words if one)
-    return _wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
+    ruling = _wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
+    reclaim = entry.rules.fact.preemption.reclaim_within_cohort
+    if reclaim is PreemptionPolicy.ANY or entry.demoted or _would_be_barred(entry, draft):
+        return ruling
+    return ruling._replace(kept=_reservation(entry))
 
 
 def _why(entry: Entry, message: str) -> Bar:
@@ -162,20 +169,17 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         demoted = entry.demoted is not None
         allowance.take(head.workload, head.queue, assignment.use, demoted=demoted)
     pod_sets = assignment.pod_sets()
+    has_checks = entry.rules.fact.checks or head.workload.checks
     admit = Admit(
         workload=head.workload.key,
         uid=head.workload.uid,
         cluster_queue=head.queue,
         pod_sets=pod_sets,
         borrowing=assignment.borrow > 0,
-        checks=_open_checks(
-            entry,
-            applying_checks(entry.rules.fact, pod_sets),
-            heeds_all=not world.settings.rules.drops_stale_checks,
-        ),
-        note=_note(entry),
+        checks=_open_checks(entry, pod_sets, world.settings) if has_checks else (),
+        note=_note(entry) if assignment.passed_over or entry.demoted else "",
     )
-    return Ruling(entry, admit, taken=_promised(entry))
+    return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())
 
 
 def _note(entry: Entry) -> str:
@@ -196,16 +200,15 @@ def _awaits_pods(entry: Entry, draft: Draft) -> bool:
 
 
 def _open_checks(
-    entry: Entry, names: tuple[CheckName, ...], *, heeds_all: bool
+    entry: Entry, pod_sets: tuple[PodSetAssignment, ...], settings: Settings
 ) -> tuple[CheckName, ...]:
-    """Return the admission checks that are not Ready yet, of `names` and of the status.
+    """Return the admission checks that are not Ready yet, of the queue and of the status.
 
-    Checks that are only in the workload's status count with `heeds_all`, as in Kueue: there they
-    are dropped once the workload has a reservation, and only then is it admitted.
+    In Kueue mode those that are only in the workload's status count: there they are dropped once
+    the workload has a reservation, and only then is it admitted.
     """
-    states = entry.head.workload.checks
-    if not names and not (heeds_all and states):
-        return ()
+    states, names = entry.head.workload.checks, applying_checks(entry.rules.fact, pod_sets)
+    heeds_all = not settings.rules.drops_stale_checks
     ready = {one.name for one in states if one.state is CheckPhase.READY}
     asked = (*names, *(one.name for one in states)) if heeds_all else names
     return tuple(name for name in dict.fromkeys(asked) if name not in ready)

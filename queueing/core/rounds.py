@@ -5,7 +5,7 @@ the entries that result are ordered, and `process`ed one after the other, each o
 it left.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from queueing.core.decisions import Mode
 from queueing.core.draft import Draft
@@ -18,7 +18,7 @@ from queueing.core.nomination import World, nominate
 from queueing.core.ordering import entry_key
 from queueing.core.processing import process
 from queueing.core.reasons import Lack
-from queueing.core.settings import FairSharing, Settings
+from queueing.core.settings import FairSharing
 
 __all__ = [
     "Entry",
@@ -56,27 +56,32 @@ def process_round(heads: Iterable[Head], world: World, *, in_order: bool = False
         entries.append(nominate(head, world, reach))
         yield
     rulings: list[Ruling] = []
-    precedence, lending = Precedence(world.tree), LendLast(world)
-    draft = Draft(world)
+    precedence = Precedence(world.tree) if world.followed else None
+    lending, draft = LendLast(world), Draft(world)
     with world.tree.attempt():
         for entry in entries if in_order else _borrowers_last(entries, world, lending):
-            borrows = entry.assignment.fits and entry.assignment.borrow > 0
-            if borrows and precedence.stands_back(entry.node, entry.usage):
+            if precedence is not None and _stands_back(entry, precedence):
                 continue
             ruling = process(entry, draft)
             rulings.append(ruling)
-            if ruling.gets_something or ruling.mode in _GIVES_WAY:
+            mode = ruling.decision.mode
+            if mode is None or mode in _GIVES_WAY or ruling.is_promise:
                 lending.note(ruling.entry)
-            if ruling.mode is None and entry.head.queue in world.followed:
+            if precedence is not None and mode is None and entry.head.queue in world.followed:
                 precedence.served(entry.node, entry.usage)
             yield
     return rulings
 
 
+def _stands_back(entry: Entry, precedence: Precedence) -> bool:
+    borrows = entry.assignment.fits and entry.assignment.borrow > 0
+    return borrows and precedence.stands_back(entry.node, entry.usage)
+
+
 def _borrowers_last(entries: Sequence[Entry], world: World, lending: LendLast) -> Iterator[Entry]:
     """Yield entries in their order, then those that waited for them in vain."""
     for entry in _ordered(entries, world):
-        if not lending.waits(entry):
+        if not (entry.assignment.borrow and lending.waits(entry)):
             yield entry
     yield from lending.left()
 
@@ -90,34 +95,26 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     def key(entry: Entry) -> tuple[bool, tuple[int, int, float, str]]:
         head = entry.head
         place = entry_key(head.workload, entry.assignment.borrow, head.timestamp, settings)
-        return not _goes_first(entry, settings), place
+        return not (preemptors_first and head.preempting), place
 
+    preemptors_first = settings.prioritize_preemptors
     return iter(sorted(entries, key=key))
 
 
-def _goes_first(entry: Entry, settings: Settings) -> bool:
-    """Say whether a head comes before all others because its preemptions are in progress."""
-    return settings.prioritize_preemptors and entry.head.preempting
-
-
-def _fairly_ordered(
-    entries: Sequence[Entry], world: World, settings: FairSharing
-) -> Iterator[Entry]:
+def _fairly_ordered(entries: Sequence[Entry], world: World, fair: FairSharing) -> Iterator[Entry]:
     """Yield entries by shares; each place depends on what was decided before it."""
-    by_priority = world.settings.priority_sorting_within_cohort
-    by_uid: Mapping[str, Entry] = {entry.head.workload.uid: entry for entry in entries}
+    settings = world.settings
     contenders = [
         Contender(
             node=entry.node,
             usage=entry.usage,
-            priority=entry.head.workload.priority if by_priority else 0,
-            timestamp=entry.head.timestamp,
-            uid=entry.head.workload.uid,
-            goes_first=_goes_first(entry, world.settings),
+            priority=head.workload.priority if settings.priority_sorting_within_cohort else 0,
+            timestamp=head.timestamp,
+            uid=head.workload.uid,
+            goes_first=settings.prioritize_preemptors and head.preempting,
         )
-        for entry in entries
+        for entry, head in ((one, one.head) for one in entries)
     ]
-    order = fair_order(
-        contenders, world.tree, prefers_non_borrowing=settings.prioritize_non_borrowing
-    )
+    by_uid = {one.uid: entry for one, entry in zip(contenders, entries, strict=True)}
+    order = fair_order(contenders, world.tree, prefers_non_borrowing=fair.prioritize_non_borrowing)
     return (by_uid[one.uid] for one in order)

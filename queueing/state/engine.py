@@ -31,10 +31,6 @@ from queueing.state.memory.views import Changed, CohortView, PendingItem, QueueV
 from queueing.state.scheduler.schedule import Pause, Steps, run_round, schedule, sweep
 
 
-def _never() -> bool:
-    return False
-
-
 class Engine:
     """The only entry to `queueing.state`: takes in facts and returns decisions.
 
@@ -51,7 +47,7 @@ class Engine:
         """What is to be stored of credits, and what the stored objects include."""
         self._steps: Steps | None = None
         """The cycle that paused within a round; None if none did."""
-        self._pause: Pause = _never
+        self._pause: Pause | None = None
         """What the latest call of `cycle` gave."""
         self._inbox: list[Callable[[], None]] = []
         """What came while a round paused: it is taken in when the round has ended."""
@@ -75,7 +71,7 @@ class Engine:
         else:
             self._inbox.append(partial(take_outcome, self._memory, outcome))
 
-    def cycle(self, now: float, budget: int | None = None, pause: Pause = _never) -> Cycle:
+    def cycle(self, now: float, budget: int | None = None, pause: Pause | None = None) -> Cycle:
         """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.
 
         What is admitted or preempted is assumed from here on. `pause` is asked after each head
@@ -85,7 +81,8 @@ class Engine:
         """
         self._pause = pause
         if self._steps is None:
-            self._steps = schedule(self._memory, now, budget, self._shall_pause)
+            ask = None if pause is None else self._shall_pause
+            self._steps = schedule(self._memory, now, budget, ask)
         try:
             next(self._steps)
         except StopIteration as end:
@@ -118,7 +115,7 @@ class Engine:
         return 0 if self._steps is not None else sweep(self._memory, most)
 
     def _shall_pause(self) -> bool:
-        return self._pause()
+        return self._pause is not None and self._pause()
 
     def _observe(self, fact: Fact | CreditFact) -> None:
         credit = self._memory.credits

@@ -145,7 +145,7 @@ def _check_promises(memory: Memory) -> None:
     for key, holder in promised.items():
         item = memory.items.get(key)
         _expect(item is not None, f"{key} has a promise and does not wait")
-        stand = None if item is None or item.peers is None else item.peers.stand
+        stand = None if item is None else item.peers.stand
         _expect(stand in (Stand.ASIDE, Stand.BLOCKING), f"{key} has a promise and is {stand}")
         _expect(holder.queue in memory.objects.queues, f"{key} has a promise of no queue")
     for queue in memory.queues.values():

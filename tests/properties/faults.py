@@ -97,7 +97,9 @@ def at_work(where: str, made: Made) -> Iterator[None]:
 def _queue_by_queue_later(right: Any) -> Any:
     def queues_in_turn(memory: Any) -> Any:
         found = right(memory)
-        return found if memory.cycles < 2 else [[name] for names in found for name in names]
+        if memory.cycles < 2:
+            return found
+        return [(place, [name]) for place, names in found for name in names]
 
     return queues_in_turn
 

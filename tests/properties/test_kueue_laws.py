@@ -48,11 +48,11 @@ def carry_over(old: Memory, new: Memory) -> None:
     for key, known in old.items.items():
         item = new.items[key]
         peers = known.peers
-        if peers is not None and peers.token == ("alone", known.fact.uid):
+        if peers.token == ("alone", known.fact.uid):
             isolate(new, item, sticky=item.order != known.order)
         item.progress, item.progress_at = known.progress, known.progress_at
         item.preempting, item.tries, item.wait = known.preempting, known.tries, known.wait
-        if peers is not None and item.peers is not None and peers.stand is not Stand.READY:
+        if peers.stand is not Stand.READY:
             item.peers.wait = peers.wait
             new.queues[item.peers.queue].set_aside(item.peers, peers.stand)
 

@@ -45,7 +45,7 @@ def judgements(memory: Memory) -> Iterator[Ruling]:
     """Judge every pending workload alone."""
     for key in sorted(memory.items):
         item = memory.items[key]
-        if item.peers is not None and memory.objects.is_active(item.peers.queue):
+        if memory.objects.is_active(item.peers.queue):
             yield judged_alone(memory, item)
 
 
@@ -105,7 +105,7 @@ def a_question_leaves_no_trace(life: Life) -> None:
 def answer(memory: Memory, key: Key) -> object:
     """Nominate a pending workload: whom it would preempt, and what it would get."""
     item = memory.items[key]
-    if item.peers is None or not memory.objects.is_active(item.peers.queue):
+    if not memory.objects.is_active(item.peers.queue):
         return None
     world = world_of(memory)
     entry = nominate(as_head(memory, item), world, world.reach())

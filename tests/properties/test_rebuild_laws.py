@@ -11,7 +11,7 @@ from queueing.core.names import QueueName
 from queueing.state.engine import Engine
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.peers import Item
 from queueing.state.scheduler.begin import take_credits, take_turns
 from queueing.state.scheduler.wake import wake_waiting
 from tests.lives.happenings import play
@@ -62,7 +62,7 @@ def carry_over(known: Item, new: Memory) -> None:
     """Let an item wait in another memory as it does in its own, apart from its peers."""
     item = new.items[known.fact.key]
     isolate(new, item)
-    peers, waits = peers_of(item), peers_of(known)
+    peers, waits = item.peers, known.peers
     item.wait, peers.wait = known.wait, waits.wait
     new.queues[peers.queue].set_aside(peers, waits.stand)
 

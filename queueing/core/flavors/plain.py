@@ -28,7 +28,7 @@ def plain_fit(
     wanted = outline.wanted
     if wanted is None:
         return None
-    levels = []
+    levels: list[int] = []
     cells = node.cells
     for resource, amount in wanted:
         cell = cells.get(resource) or node.cell(resource)

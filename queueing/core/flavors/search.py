@@ -202,8 +202,7 @@ class Search:
         rules = self._rules.fact.fungibility
         fungible = self._settings.flavor_fungibility
         best: Mapping[ResourceName, Choice] = {}
-        best_grade = Grade.NO_FIT
-        best_rank: Rank = (0,)
+        best_grade, best_borrow = Grade.NO_FIT, 0
         obstacles: list[Obstacle] = []
         severities: list[Severity] = []
         last = tried = len(ask.group.options) - 1
@@ -220,10 +219,13 @@ class Search:
             if found and grade is not Grade.FIT:
                 severities.append(max(one.severity for one in found))
             if grade is not Grade.NO_FIT:
-                ranked = rank(grade, borrow, rules.preference) if fungible else (int(grade),)
                 stops = fungible and not tries_next(grade, borrow, rules)
-                if stops or ranked > best_rank:
-                    best, best_grade, best_rank = choices, grade, ranked
+                if (
+                    stops
+                    or not best
+                    or self._ranks(grade, borrow) > self._ranks(best_grade, best_borrow)
+                ):
+                    best, best_grade, best_borrow = choices, grade, borrow
                 if stops or (not fungible and grade is Grade.FIT):
                     break
         if not fungible and self._settings.compatibility is Compatibility.KUEUE:
@@ -236,6 +238,12 @@ class Search:
         none = Severity.TOPOLOGY_PLACEMENT_FAILED if best else Severity.NO_MATCHING_FLAVOR
         mildest = min(severities, default=none)
         return Scan(best, best_grade, tried if best else -1, obstacles, mildest)
+
+    def _ranks(self, grade: Grade, borrow: int) -> Rank:
+        """Return the rank of a flavor; without `FlavorFungibility` borrowing does not count."""
+        if not self._settings.flavor_fungibility:
+            return (int(grade),)
+        return rank(grade, borrow, self._rules.fact.fungibility.preference)
 
     def _try(
         self, ask: Ask, index: int, before: Before

@@ -6,7 +6,7 @@ allowed when no other victim is leaving.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from queueing.core.quota.node import Node
 
@@ -23,15 +23,13 @@ Bounds = Mapping[Node, Bound]
 """The nodes that have a limit."""
 
 
+@dataclass(slots=True)
 class Departures:
     """Counts, for the length of a round, the victims below each node that has a limit."""
 
-    __slots__ = ("_bounds", "_closed", "_issued")
-
-    def __init__(self, bounds: Bounds) -> None:
-        self._bounds = bounds
-        self._issued: dict[Node, int] = {}
-        self._closed: set[Node] = set()
+    bounds: Bounds
+    _issued: dict[Node, int] = field(default_factory=dict)
+    _closed: set[Node] = field(default_factory=set)
 
     def allow(self, queues: Iterable[Node]) -> bool:
         """Say whether a victim of each of these queues may leave, all of them together.
@@ -51,16 +49,16 @@ class Departures:
             self._issued[node] = self._issued.get(node, 0) + count
 
     def _has_room(self, node: Node, count: int) -> bool:
-        bound = self._bounds[node]
+        bound = self.bounds[node]
         leaving = bound.leaving + self._issued.get(node, 0)
         return node not in self._closed and (not leaving or leaving + count <= bound.most)
 
     def _below(self, queues: Iterable[Node]) -> dict[Node, int]:
         counts: dict[Node, int] = {}
-        if not self._bounds:
+        if not self.bounds:
             return counts
         for queue in queues:
             for node in (queue, *queue.ancestors()):
-                if node in self._bounds:
+                if node in self.bounds:
                     counts[node] = counts.get(node, 0) + 1
         return counts

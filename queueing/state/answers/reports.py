@@ -7,7 +7,6 @@ from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
-from queueing.state.queues.peers import peers_of
 from queueing.state.queues.stands import Stand
 from queueing.state.usage.charges import tally_of
 
@@ -98,7 +97,7 @@ def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterato
             local_queue=local_queue,
             position_in_cluster_queue=position,
             position_in_local_queue=place,
-            inadmissible=peers_of(item).stand is Stand.PARKED,
+            inadmissible=item.peers.stand is Stand.PARKED,
         )
 
 

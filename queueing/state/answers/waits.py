@@ -5,7 +5,7 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.peers import Item
 from queueing.state.queues.stands import Stand
 
 
@@ -24,7 +24,7 @@ def settled_wait(memory: Memory, key: Key) -> Wait | None:
     Peers all have the same answer.
     """
     item = memory.items.get(key)
-    if item is not None and peers_of(item).stand is not Stand.PARKED:
+    if item is not None and item.peers.stand is not Stand.PARKED:
         return None
     return wait_of(memory, key)
 
@@ -34,7 +34,7 @@ def current_wait(memory: Memory, item: Item) -> Wait:
 
     The wait of its peers comes first: a wait of the item alone is older.
     """
-    peers = peers_of(item)
+    peers = item.peers
     if not memory.objects.is_active(peers.queue):
         return suspended(item)
     found = item.wait if peers.stand is Stand.READY else peers.wait or item.wait
@@ -51,7 +51,7 @@ def standing_wait(memory: Memory, item: Item) -> Wait:
 
     One that is not parked keeps the reason and message of its last judgement, if it had one.
     """
-    found, peers = current_wait(memory, item), peers_of(item)
+    found, peers = current_wait(memory, item), item.peers
     if peers.stand is Stand.PARKED or not memory.objects.is_active(peers.queue):
         return found
     return replace(found, requeue=Requeue.NOT_HEAD, mode=None, nominated=(), targets=())
@@ -59,5 +59,5 @@ def standing_wait(memory: Memory, item: Item) -> Wait:
 
 def suspended(item: Item) -> Wait:
     """Return the wait of an item whose ClusterQueue is inactive."""
-    text = f"ClusterQueue {peers_of(item).queue} is inactive"
+    text = f"ClusterQueue {item.peers.queue} is inactive"
     return item.waits(Requeue.INADMISSIBLE, Reason.SUSPENDED, text)

@@ -12,7 +12,7 @@ from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.usage import demand_of
 from queueing.state.intake.hindrances import why_held
 from queueing.state.memory.memory import Held, Memory
-from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.peers import Item
 
 
 def enqueue(memory: Memory, fact: WorkloadFact) -> None:
@@ -47,7 +47,7 @@ def leave(memory: Memory, key: Key) -> None:
     if item is None:
         return
     memory.ledger.break_promise(key, releases=True)
-    peers = peers_of(item)
+    peers = item.peers
     memory.queues[peers.queue].remove(item)
     memory.ready.add(peers.queue)
     memory.touch(peers.queue, peers.local_queue)
@@ -58,7 +58,7 @@ def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
 
     A `sticky` item keeps its place before others of its queue: see `queue_key`.
     """
-    peers = peers_of(item)
+    peers = item.peers
     token = ("alone", item.fact.uid)
     order = queue_key(item.fact, item.timestamp, sticky=sticky)
     if peers.token == token and order == item.order:
@@ -79,7 +79,7 @@ def rejoin(memory: Memory, keys: Iterable[Key]) -> None:
 def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     timestamp = queue_timestamp(fact, memory.settings)
     known, preserves = memory.items.get(fact.key), memory.settings.preserve_scan_progress
-    stays = known is not None and peers_of(known).queue == name
+    stays = known is not None and known.peers.queue == name
     if known is not None and stays and _material(known.fact) == _material(fact):
         known.fact = fact
         if not preserves:

@@ -139,8 +139,8 @@ class Trees:
     """Root → the generation of its tree when `roots` was worked out."""
     limits: dict[Node, int] = field(default_factory=dict)
     """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
-    cursor: str = ""
-    """Path of the root after which the next round begins."""
+    cursor: tuple[str, bool] = ("", False)
+    """The place of the root after which the next round begins: see `queues_in_turn`."""
     swept: str = ""
     """The queue after which the next sweep begins."""
 
@@ -288,8 +288,7 @@ class Memory:
 
     def wake(self, item: Item) -> None:
         """Make the peers of an item READY, so that they are judged again."""
-        if item.peers is not None:
-            self.wake_peers(item.peers)
+        self.wake_peers(item.peers)
 
     def wake_peers(self, peers: Peers) -> None:
         """Make peers READY, so that they are judged again.

@@ -44,7 +44,8 @@ class Item:
     fact: WorkloadFact
     order: QueueKey
     timestamp: float
-    peers: Peers | None = None
+    peers: Peers = field(init=False)
+    """Set by the queue that it is put in."""
     progress: Progress | None = None
     progress_at: int = 0
     """`releases` of its queue when `progress` was stored."""
@@ -65,7 +66,7 @@ class Item:
         return Wait(
             workload=self.fact.key,
             uid=self.fact.uid,
-            cluster_queue=peers_of(self).queue,
+            cluster_queue=self.peers.queue,
             requeue=requeue,
             reason=reason,
             message=message,
@@ -116,7 +117,6 @@ class Peers:
         insort(self.line, (item.order, item))
 
     def remove(self, item: Item) -> None:
-        item.peers = None
         del self.line[bisect_left(self.line, (item.order, item))]
 
     def top(self) -> Item | None:
@@ -126,13 +126,6 @@ class Peers:
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of the queue."""
         return (item for _, item in self.line)
-
-
-def peers_of(item: Item) -> Peers:
-    """Return the peers of an item that is in a queue."""
-    if item.peers is None:
-        raise AssertionError(f"{item.fact.key} is in no queue, so it has no place in one")
-    return item.peers
 
 
 def requests_of(demand: Demand) -> Mapping[ResourceName, int]:

@@ -14,7 +14,7 @@ from operator import itemgetter
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
 from queueing.core.usage import Demand
-from queueing.state.queues.peers import Item, Peers, Slot, peers_of
+from queueing.state.queues.peers import Item, Peers, Slot
 from queueing.state.queues.rows import Bound, Row
 from queueing.state.queues.stands import ASIDE, PARKED, READY, Stand
 
@@ -64,7 +64,7 @@ class PendingQueue:
 
     def remove(self, item: Item) -> None:
         """Remove an item, and its peers if they are empty then."""
-        peers = peers_of(item)
+        peers = item.peers
         peers.remove(item)
         if not peers.line:
             del self.peers[peers.token]
@@ -86,7 +86,7 @@ class PendingQueue:
     def head(self) -> Item | None:
         """Return the first READY item; None if there is none, or a BLOCKING one comes before it."""
         first = self.front()
-        return first if first is not None and peers_of(first).stand is READY else None
+        return first if first is not None and first.peers.stand is READY else None
 
     def place(self, item: Item) -> tuple[float, QueueKey]:
         """Return what the queue sorts an item by."""

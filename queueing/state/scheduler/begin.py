@@ -25,7 +25,8 @@ def begin(memory: Memory, now: float) -> None:
             memory.writes.punished[key] = memory.clock + delay
             place(memory, fact)
     memory.writes.delays.clear()
-    take_turns(memory)
+    if memory.ledger.turns is not None:
+        take_turns(memory)
     if memory.credits.any:
         take_credits(memory)
 
@@ -42,7 +43,7 @@ def take_credits(memory: Memory) -> None:
 
 
 def _expose(memory: Memory, key: Key) -> None:
-    """Note a workload that is no longer protected as a new possible victim, if it holds quota."""
+    """Note a workload whose minimum runtime is over as a new possible victim, if it holds quota."""
     charge = memory.ledger.charges.get(key)
     if charge is not None:
         memory.ledger.changes.newcomers.add(charge.holder.queue)

@@ -1,16 +1,19 @@
-"""Which workloads are judged in a round: the head of each queue of a tree."""
+"""Which workloads are judged in a round, the head of each queue of a tree, and in which world."""
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from queueing.core.admissibility import refusal
 from queueing.core.decisions import Mode, Requeue, Wait
-from queueing.core.names import FlavorResource, QueueName, Uid, namespace_of
+from queueing.core.facts import Strategy
+from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid, namespace_of
+from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
-from queueing.core.rounds import Head, Progress
+from queueing.core.rounds import Head, Progress, World
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.peers import Item, Peers, requests_of
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.queues.stands import BLOCKING, PARKED
 from queueing.state.scheduler.reach import Reach
@@ -18,25 +21,31 @@ from queueing.state.scheduler.wake import is_promised
 
 KEEPS_QUOTA = frozenset((Mode.DEFERRED_FIT, Mode.NO_CANDIDATES))
 """How far heads came that keep quota from others though they preempt nobody."""
+NOBODY: frozenset[Uid] = frozenset()
+NO_TREES: frozenset[Node] = frozenset()
+Place = tuple[str, bool]
+"""What trees take turns by: the name of the root, and whether it is a queue."""
 
 
-def queues_in_turn(memory: Memory) -> list[list[QueueName]]:
-    """Group the queues that may have a head by round: tree by tree, after where the last one ended.
+def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
+    """Yield the queues that may have a head by round: tree by tree, after where the last one ended.
 
     As Kueue counts, all are in one round.
     """
-    if not memory.rules.waits_for_lacks:
-        return [sorted(memory.ready)]
-    trees: dict[Node, list[QueueName]] = {}
+    if not memory.settings.rules.waits_for_lacks:
+        yield memory.trees.cursor, sorted(memory.ready)
+        return
+    trees: dict[Place, list[QueueName]] = {}
     for name in sorted(memory.ready):
-        root = memory.root_of(name)
+        root = memory.trees.roots.get(name)
         if root is None:
             memory.ready.discard(name)
         else:
-            trees.setdefault(root, []).append(name)
-    ordered = sorted((root.path(), root, names) for root, names in trees.items())
-    start = sum(path <= memory.trees.cursor for path, _, _ in ordered)
-    return [names for _, _, names in ordered[start:] + ordered[:start]]
+            trees.setdefault((root.name, root.is_queue), []).append(name)
+    places = sorted(trees)
+    start = bisect_right(places, memory.trees.cursor)
+    for place in places[start:] + places[:start]:
+        yield place, trees[place]
 
 
 def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) -> list[Item]:
@@ -69,19 +78,21 @@ def head_of(
     A head that must not be judged is set aside with its reason, and the next takes its turn; as
     Kueue counts, the turn is used up.
     """
-    if not memory.objects.is_active(queue.name):
+    fact = memory.objects.queues.get(queue.name)
+    if fact is None or queue.name in memory.ledger.asleep:
         return None
+    strict = fact.strategy is Strategy.STRICT_FIFO
     while True:
         item = _first_of(memory, queue, reaches) if queue.shelves else queue.head()
         if item is None:
             return None
-        if memory.objects.is_strict(queue.name) and not may_lead(memory, queue, item):
+        if strict and not may_lead(memory, queue, item):
             return None
         wait = refusal_of(memory, item)
         if wait is None:
             return item
         refused.append(wait)
-        if not memory.rules.waits_for_lacks:
+        if not memory.settings.rules.waits_for_lacks:
             return None
 
 
@@ -113,37 +124,35 @@ def blockers_beside(memory: Memory, items: Iterable[Item]) -> list[Item]:
     """Return the heads that block queues in the trees of `items` and are judged all the same.
 
     As Kueue counts, they are those that keep quota from others, or did before others took theirs.
-    With promises none is: what such a head keeps from others is charged.
+    With promises there are none: what such a head keeps from others is charged.
     """
-    if memory.rules.promises:
-        return []
     found = []
-    roots = dict.fromkeys(memory.trees.roots[peers_of(one).queue] for one in items)
+    roots = dict.fromkeys(memory.trees.roots[one.peers.queue] for one in items)
     for name in (name for root in roots for name in memory.trees.members[root]):
         queue = memory.queues.get(name)
         front = None if queue is None else queue.front()
         if front is None or not memory.objects.is_active(name):
             continue
         keeps = front.preempting or (front.wait is not None and front.wait.mode in KEEPS_QUOTA)
-        if keeps and front.peers is not None and front.peers.stand is BLOCKING:
+        if keeps and front.peers.stand is BLOCKING:
             found.append(front)
     return found
 
 
 def as_head(memory: Memory, item: Item) -> Head:
     """Return an item as the round judges it."""
-    peers = peers_of(item)
-    spared: frozenset[Uid] = frozenset()
-    root = memory.trees.roots[peers.queue]
-    if root in memory.pairs and memory.rules.keeps_pairs:
-        before = memory.pairs[root].victims_of(item.fact.uid)
+    peers = item.peers
+    pairs = memory.pairs.get(memory.trees.roots[peers.queue]) if memory.pairs else None
+    spared = NOBODY
+    if pairs is not None and memory.settings.rules.keeps_pairs:
+        before = pairs.victims_of(item.fact.uid)
         spared = frozenset(uid for uid in before if not memory.is_leaving(uid))
     return Head(
         workload=item.fact,
         queue=peers.queue,
         demand=peers.demand,
         timestamp=item.timestamp,
-        progress=_still_valid(memory, item),
+        progress=None if item.progress is None else _still_valid(memory, item, item.progress),
         spared=spared,
         preempting=item.preempting,
     )
@@ -155,7 +164,7 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
     Where LocalQueues take turns, it must not pass the holder of a promise that would come before it
     without turns. Otherwise the former head keeps no quota any more.
     """
-    if not memory.rules.promises:
+    if not memory.settings.rules.promises:
         return True
     for peers in list(queue.waiting):
         first = peers.top()
@@ -166,16 +175,14 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
     return True
 
 
-def _still_valid(memory: Memory, item: Item) -> Progress | None:
+def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | None:
     """Return the progress of a queued item if it is valid still.
 
     It is while its queue releases nothing and no quota of its tree changes. As Kueue counts, it
     also is, whatever has changed, in the next round that judges a workload of its queue.
     """
-    queue, progress = memory.queues[peers_of(item).queue], item.progress
-    if progress is None:
-        return None
-    preserves = not memory.rules.waits_for_lacks and memory.settings.preserve_scan_progress
+    queue = memory.queues[item.peers.queue]
+    preserves = not memory.settings.rules.waits_for_lacks and memory.settings.preserve_scan_progress
     if preserves and item.progress_in == queue.judged - 1:
         return replace(progress, generation=memory.trees.roots[queue.name].generation)
     return progress if item.progress_at == queue.releases else None
@@ -186,14 +193,14 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
 
     None if it may be judged.
     """
-    fact, peers = item.fact, peers_of(item)
+    fact, peers = item.fact, item.peers
     namespace = memory.objects.namespaces.get(namespace_of(fact.key))
     queue = memory.objects.queues[peers.queue]
     found = refusal(fact, queue, queue_inactive=False, namespace=namespace)
     if found is None:
         return None
     isolate(memory, item)
-    peers = peers_of(item)
+    peers = item.peers
     wait = item.waits(found.requeue, found.reason, found.message)
     item.wait = peers.wait = wait
     peers.lacks = ()
@@ -209,7 +216,7 @@ def oldest_waiting(memory: Memory, most: int) -> list[Peers]:
     The next call begins at the queue after the last one, so that each has its turn.
     """
     names = sorted(name for name, queue in memory.queues.items() if queue.waiting)
-    start = sum(name <= memory.trees.swept for name in names)
+    start = bisect_right(names, memory.trees.swept)
     found: list[Peers] = []
     for name in names[start:] + names[:start]:
         for peers in memory.queues[name].waiting:
@@ -219,3 +226,55 @@ def oldest_waiting(memory: Memory, most: int) -> list[Peers]:
                 found.append(peers)
                 memory.trees.swept = name
     return found
+
+
+def world_of(memory: Memory, heads: Sequence[Head]) -> World:
+    """Return the world in which some heads are judged."""
+    on_shelves = {one.queue: one for one in heads if not memory.queues[one.queue].lanes}
+
+    def pending(name: QueueName, resource: ResourceName, left: int) -> int:
+        queue = memory.queues.get(name)
+        if queue is None or not memory.objects.is_active(name):
+            return 0
+        head = on_shelves.get(name)
+        asked = 0 if head is None else requests_of(head.demand).get(resource, 0)
+        return max(queue.may_take(resource, left), asked if asked <= left else 0)
+
+    limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
+    plain = World(
+        tree=memory.tree,
+        rules=memory.objects.rules,
+        holders=memory.ledger,
+        settings=memory.settings,
+        now=memory.clock,
+        bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()},
+        unready=_unready(memory) if memory.settings.block_admission_until_pods_ready else NO_TREES,
+        pending=pending,
+        leaving=bool(memory.ledger.leaving),
+    )
+    if not memory.credits.any:
+        return plain
+    return replace(
+        plain,
+        patience=memory.credits.patience,
+        followed=_followed(memory, heads) if memory.credits.bends else frozenset(),
+        allowance=memory.credits.allowance,
+        credited=frozenset(name for name, rank in memory.ledger.ranks.items() if rank.bends),
+    )
+
+
+def _followed(memory: Memory, heads: Iterable[Head]) -> frozenset[QueueName]:
+    """Return the queues with more than one active workload."""
+    return frozenset(one.queue for one in heads if memory.queues[one.queue].pending()[0] > 1)
+
+
+def _leaving(memory: Memory, node: Node) -> int:
+    below = {one.name for one in ((node,) if node.is_queue else memory.tree.queues_of(node))}
+    return sum(name in below for name in memory.ledger.leaving.values())
+
+
+def _unready(memory: Memory) -> frozenset[Node]:
+    """Return the roots of trees in which admission waits until the pods of others are ready."""
+    charges = (memory.ledger.charges.get(key) for key in memory.unready)
+    roots = (memory.root_of(one.holder.queue) for one in charges if one is not None)
+    return frozenset(root for root in roots if root is not None)

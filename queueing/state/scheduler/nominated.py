@@ -11,7 +11,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.peers import Item
 from queueing.state.scheduler.heads import may_lead
 
 
@@ -52,7 +52,7 @@ def due(memory: Memory) -> list[Item]:
 
 def _has_turn(memory: Memory, item: Item) -> bool:
     """Say whether its queue lets an item go before others: a StrictFIFO head must be first."""
-    name = peers_of(item).queue
+    name = item.peers.queue
     if not memory.objects.is_active(name):
         return False
     queue = memory.queues[name]

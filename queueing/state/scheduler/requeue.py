@@ -8,7 +8,7 @@ from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.pairs import Pairs
-from queueing.state.queues.peers import Item, Peers, peers_of
+from queueing.state.queues.peers import Item, Peers
 from queueing.state.queues.stands import ASIDE, BLOCKING, PARKED, READY, Stand
 from queueing.state.scheduler.nominated import holder_of_promise
 from queueing.state.scheduler.reach import Reach
@@ -33,14 +33,16 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
     item.tries = 0
     if memory.rules.waits_for_lacks:
         item.progress = None  # a search that went in circles begins anew at the next event
-    _evict(memory, ruling)
-    take_promises(memory, ruling)
-    peers = peers_of(item)
+    if ruling.preemptions:
+        _evict(memory, ruling)
+    if ruling.taken:
+        take_promises(memory, ruling)
+    peers = item.peers
     if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
         strict = memory.objects.is_strict(peers.queue)
         sticky = not memory.rules.promises and not strict and bool(ruling.preemptions)
         isolate(memory, item, sticky=sticky)
-        peers = peers_of(item)
+        peers = item.peers
     peers.wait, peers.is_limited, peers.lacks = wait, ruling.entry.is_limited, ()
     set_aside(memory, peers, _stand_of(memory, peers, ruling, wait))
     if not memory.rules.waits_for_lacks:
@@ -77,7 +79,7 @@ def shelve(memory: Memory, item: Item, ruling: Ruling, reaches: dict[Node, Reach
     help, too. `reaches` is a memo, valid while usage stays the same.
     """
     peers = item.peers
-    if peers is None or peers.stand is not PARKED or not memory.rules.waits_for_lacks:
+    if peers.stand is not PARKED or not memory.rules.waits_for_lacks:
         return
     if peers.wait is None or peers.wait.reason in BARRED:
         return
@@ -105,11 +107,10 @@ def requeue_skipped(memory: Memory, item: Item, changed: set[Node]) -> None:
 
     Otherwise it would lose in the same way again.
     """
-    peers = item.peers
-    if peers is None or memory.trees.roots[peers.queue] in changed:
+    if memory.trees.roots[item.peers.queue] in changed:
         return
     isolate(memory, item)
-    peers = peers_of(item)
+    peers = item.peers
     peers.wait = item.wait
     strict = memory.objects.is_strict(peers.queue) or not memory.rules.waits_for_lacks
     set_aside(memory, peers, BLOCKING if strict else PARKED)
@@ -148,8 +149,6 @@ def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand
 
 def _evict(memory: Memory, ruling: Ruling) -> None:
     """Mark the victims as evicted, take promises, and note the pairs."""
-    if not ruling.preemptions:
-        return
     pairs = memory.pairs.setdefault(ruling.entry.node.root(), Pairs())
     for one in ruling.preemptions:
         memory.ledger.evict(one.workload, one.preemptor_uid)

@@ -7,12 +7,13 @@ not lose it to the same workload again.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
-from queueing.core.rounds import Round, Ruling, process_round
+from queueing.core.rounds import Ruling, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.peers import Item
 from queueing.state.queues.stands import PARKED, READY
 from queueing.state.scheduler.begin import begin
 from queueing.state.scheduler.heads import (
@@ -23,11 +24,11 @@ from queueing.state.scheduler.heads import (
     oldest_waiting,
     queues_in_turn,
     refusal_of,
+    world_of,
 )
 from queueing.state.scheduler.nominated import due
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
-from queueing.state.scheduler.world import world_of
 
 Pause = Callable[[], bool]
 """Says whether the caller wants to do something else; asked after each head."""
@@ -35,7 +36,7 @@ Steps = Generator[None, None, Cycle]
 """A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
 
 
-def schedule(memory: Memory, now: float, budget: int | None, pause: Pause) -> Steps:
+def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None) -> Steps:
     """Run rounds until nobody is left to try, or `budget` heads were judged, or it shall pause.
 
     The budget is overrun by at most one round.
@@ -44,21 +45,24 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause) -> St
     begin(memory, now)
     finished = False
     while not finished:
-        promised = due(memory)
+        promised = due(memory) if memory.ledger.promised or memory.marks else ()
         wake_waiting(memory)
-        run.tell(_announce(memory))
+        if memory.aside.untold:
+            run.told += _announce(memory)
         if promised:
             yield from run.serve(promised)
         finished = True
-        for names in queues_in_turn(memory):
+        for place, names in queues_in_turn(memory):
             refused: list[Wait] = []
             items = heads_of(memory, names, refused)
-            run.tell(refused)
+            run.told += refused
             if items:
-                memory.trees.cursor = memory.trees.roots[peers_of(items[0]).queue].path()
-                yield from run.round([*items, *blockers_beside(memory, items)])
+                memory.trees.cursor = place
+                if not memory.settings.rules.promises:
+                    items += blockers_beside(memory, items)
+                yield from run.round(items)
             if items or refused:
-                finished = False
+                finished = not memory.ready
                 if run.shall_stop(budget):
                     return _cycle(memory, run, finished=False)
     return _cycle(memory, run, finished=True)
@@ -69,7 +73,7 @@ def sweep(memory: Memory, most: int) -> int:
 
     A wake-up that was missed costs a little time because of that, and nothing else.
     """
-    found = oldest_waiting(memory, most) if memory.rules.waits_for_lacks else []
+    found = oldest_waiting(memory, most) if memory.settings.rules.waits_for_lacks else []
     for peers in found:
         memory.wake_peers(peers)
     return len(found)
@@ -88,11 +92,11 @@ def run_round(memory: Memory, now: float) -> Cycle:
             if peers.stand is not PARKED:
                 memory.wake_peers(peers)
     memory.aside.untold.clear()
-    run, refused = _Run(memory, lambda: False), list[Wait]()
+    run, refused = _Run(memory, None), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
-    run.tell(refused)
+    run.told += refused
     for _ in run.round(items) if items else ():
         pass
     run.close()
@@ -112,70 +116,65 @@ def run_round(memory: Memory, now: float) -> Cycle:
     return _cycle(memory, run, finished=not _has_heads(memory))
 
 
+@dataclass(slots=True)
 class _Run:
     """The rounds of one cycle so far."""
 
-    def __init__(self, memory: Memory, pause: Pause) -> None:
-        self._memory, self._pause = memory, pause
-        self.rounds: list[tuple[Decision, ...]] = []
-        self.judged = 0
-        self._told: list[Decision] = []
-
-    def tell(self, told: Iterable[Decision]) -> None:
-        """Add decisions that no round made, to the next round."""
-        self._told += told
+    memory: Memory
+    pause: Pause | None
+    rounds: list[tuple[Decision, ...]] = field(default_factory=list)
+    judged: int = 0
+    told: list[Decision] = field(default_factory=list)
+    """Decisions that no round made: they are told with the next round."""
 
     def serve(self, items: Iterable[Item]) -> Generator[None]:
         """Judge some that go before all heads, unless they must not be judged any more."""
         heads = []
         for item in items:
-            wait = refusal_of(self._memory, item)
+            wait = refusal_of(self.memory, item)
             if wait is None:
                 heads.append(item)
             else:
-                self._told.append(wait)
+                self.told.append(wait)
         yield from self.round(heads, in_order=True)
 
     def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
         """Judge some heads together, and apply what was decided."""
-        memory = self._memory
-        if not memory.rules.waits_for_lacks:
-            for name in (one.queue for one in map(peers_of, items) if one.stand is READY):
+        memory = self.memory
+        if not memory.settings.rules.waits_for_lacks:
+            for name in (one.peers.queue for one in items if one.peers.stand is READY):
                 memory.queues[name].judged += 1
         heads = [as_head(memory, item) for item in items]
         self.judged += len(heads)
-        world = world_of(memory, heads)
-        rulings = yield from self._pausing(process_round(heads, world, in_order=in_order))
-        told = (*self._told, *settle(memory, rulings))
-        self._told = []
-        if told:
-            self.rounds.append(told)
-        wake_waiting(memory)
-
-    def _pausing(self, steps: Round) -> Round:
-        """Run a round, and pause where the caller wants to do something else."""
-        while True:
+        steps = process_round(heads, world_of(memory, heads), in_order=in_order)
+        rulings: list[Ruling] | None = None
+        while rulings is None:
             try:
                 next(steps)
             except StopIteration as end:
-                found: list[Ruling] = end.value
-                return found
-            if self._pause():
-                yield
+                rulings = end.value
+            else:
+                if self.pause is not None and self.pause():
+                    yield
+        self.told += settle(memory, rulings)
+        self.close()
+        wake_waiting(memory)
 
     def shall_stop(self, budget: int | None) -> bool:
         """Say whether the cycle ends before everybody was judged."""
-        return (budget is not None and self.judged >= budget) or self._pause()
+        spent = budget is not None and self.judged >= budget
+        return spent or (self.pause is not None and self.pause())
 
     def close(self) -> None:
-        """Make a round of what was told and belongs to none."""
-        if self._told:
-            self.rounds.append(tuple(self._told))
-            self._told = []
+        """Make a round of what was told."""
+        if self.told:
+            self.rounds.append(tuple(self.told))
+            self.told = []
 
 
 def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
-    run.close()
+    if run.told:
+        run.close()
     return Cycle(
         number=memory.cycles,
         now=memory.clock,
@@ -198,8 +197,8 @@ def _wake_at(memory: Memory) -> float | None:
     times = [timer] if timer is not None and (memory.items or held) else []
     if turns is not None and turns.next_at is not None:
         times.append(turns.next_at)
-    credited = memory.credits.next_at() if memory.credits.any else None
-    if credited is not None and memory.items:
+    credited = memory.credits.next_at() if memory.credits.any and memory.items else None
+    if credited is not None:
         times.append(credited)
     return min(times, default=None)
 
@@ -214,7 +213,7 @@ def _announce(memory: Memory) -> list[Decision]:
         item = memory.items.get(key)
         if key in memory.aside.held:
             told.append(memory.aside.held[key].wait)
-        elif item is not None and not memory.objects.is_active(peers_of(item).queue):
+        elif item is not None and not memory.objects.is_active(item.peers.queue):
             told.append(suspended(item))
     memory.aside.untold.clear()
     return told

@@ -11,7 +11,7 @@ from queueing.core.quota.node import Node
 from queueing.core.sharing import beside_claims, parts_of, shared_by
 from queueing.core.usage import assigned_usage
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, peers_of
+from queueing.state.queues.peers import Item
 from queueing.state.queues.stands import READY
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.requeue import (
@@ -35,7 +35,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     for ruling in rulings:
         decision = ruling.decision
         item = memory.items[decision.workload]
-        if not memory.rules.waits_for_lacks and _says_nothing_new(item, ruling):
+        if not memory.settings.rules.waits_for_lacks and _says_nothing_new(item, ruling):
             continue
         decided += (*ruling.preemptions, decision)
         memory.ready.add(ruling.entry.head.queue)  # whoever is next there may have a turn now
@@ -44,14 +44,14 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         elif decision.mode is Mode.SKIPPED:
             item.wait = decision
             skipped.append(item)
-            if not memory.rules.waits_for_lacks:
+            if not memory.settings.rules.waits_for_lacks:
                 go_on_from(memory, item, ruling)
                 unstick(memory, item)
             continue
         else:
             requeue(memory, item, ruling, decision)
             requeued.append((item, ruling))
-        changed.add(ruling.entry.node.root())
+        changed.add(memory.trees.roots[ruling.entry.head.queue])
     for item in skipped:
         requeue_skipped(memory, item, changed)
     reaches: dict[Node, Reach] = {}
@@ -63,7 +63,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
 def _says_nothing_new(item: Item, ruling: Ruling) -> bool:
     """Say whether the ruling on a head that blocks its queue only confirms its last one."""
     decision, known = ruling.decision, item.wait
-    if peers_of(item).stand is READY or known is None or isinstance(decision, Admit):
+    if item.peers.stand is READY or known is None or isinstance(decision, Admit):
         return False
     same = (known.mode, known.targets) == (decision.mode, decision.targets)
     return same or decision.mode is Mode.SKIPPED
@@ -72,16 +72,20 @@ def _says_nothing_new(item: Item, ruling: Ruling) -> bool:
 def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
     if ruling.entry.head.workload.priority < item.fact.priority:
         memory.credits.demote(item.fact.uid)
-    take_promises(memory, ruling)
-    peers = peers_of(item)
+    if ruling.taken:
+        take_promises(memory, ruling)
     charge = Charge(
         _holder(memory, item, ruling.entry.usage, decision), not decision.checks, decision
     )
-    memory.queues[peers.queue].remove(item)
+    queue = memory.queues[item.peers.queue]
+    queue.remove(item)
     del memory.items[item.fact.key]
     memory.writes.assumed_from[item.fact.key] = item.fact
+    if not queue.peers:
+        memory.ready.discard(queue.name)
     memory.ledger.assume(charge)
-    if memory.settings.expects_pods(admitted=charge.admitted):
+    blocks = memory.settings.block_admission_until_pods_ready
+    if blocks and memory.settings.expects_pods(admitted=charge.admitted):
         memory.unready.add(item.fact.key)
     memory.note_charge(charge.holder)
 
@@ -90,7 +94,7 @@ def _holder(
     memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit
 ) -> Holder:
     fact = item.fact
-    claims = shared_by(fact.pod_sets) if peers_of(item).demand.claims else {}
+    claims = shared_by(fact.pod_sets) if item.peers.demand.claims else {}
     parts = parts_of(claims, decision.pod_sets) if claims else ()
     return Holder(
         key=fact.key,

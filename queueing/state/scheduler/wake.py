@@ -46,7 +46,9 @@ def wake_waiting(memory: Memory) -> None:
             for peers in _all_waiting(memory, memory.queues):
                 if peers.wait and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
                     memory.wake_peers(peers)
-    _spread(memory, memory.ledger.take_changes())
+    changes = memory.ledger.changes
+    if changes.released or changes.newcomers or changes.joined:
+        _spread(memory, memory.ledger.take_changes())
 
 
 def _spread(memory: Memory, changes: UsageChanges) -> None:
