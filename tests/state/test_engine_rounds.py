@@ -110,3 +110,10 @@ def test_a_cycle_of_many_fair_preemptors_ends_before_any_victim_has_left() -> No
     assert any(cluster.cycle(budget=60).finished for _ in range(300))
     assert cluster.cycle().judged == 0
     cluster.engine.check()
+
+
+def test_a_cohort_may_have_the_name_of_a_queue_without_one() -> None:
+    queues = [cluster_queue("same"), cluster_queue("member", cohort="same")]
+    jobs = [workload(one.name, local_queue=f"team/{one.name}") for one in queues]
+    engine = engine_with(*world(*jobs, cluster_queues=queues), settings=Settings())
+    assert [one.workload for one in engine.cycle(1.0).decisions] == ["team/member", "team/same"]
