@@ -18,10 +18,12 @@ MAPPED = [
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
     *(f"state/{one}" for one in ("answers", "intake", "memory", "queues", "scheduler", "usage")),
 ]
-WORDS, DECISIONS = 25, 40
+WORDS, DECISIONS = 25, 35
 """How many words of our own, and how many pages of decisions, a reader is asked to bear."""
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
+TARGET = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 PATH = re.compile(
     r"`((?:api|queueing|tests|docs|e2e|bench|config|charts)/[\w./-]*|(?:core|state|controller|translate)/[\w/]+)`"
 )
@@ -42,6 +44,25 @@ def test_every_path_and_link_that_a_page_names_is_there() -> None:
             if not (ROOT / one).exists() and not (ROOT / "queueing" / one).exists()
         ]
     assert missing == []
+
+
+def anchor(heading: str) -> str:
+    """Return what a link to a heading ends with."""
+    shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
+
+
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading_that_are_there() -> None:
+    pages = [*(ROOT / page for page in PAGES), ROOT / "CHANGELOG.md"]
+    dead = []
+    for page in [*pages, *(ROOT / "docs").rglob("*.md")]:
+        for to, heading in TARGET.findall(page.read_text()):
+            file = page.parent / to if to else page
+            if not file.exists():
+                dead.append((page.name, to))
+            elif heading and heading not in map(anchor, HEADING.findall(file.read_text())):
+                dead.append((page.name, f"{to}#{heading}"))
+    assert dead == []
 
 
 def test_every_function_in_the_pictures_is_there() -> None:

@@ -1,7 +1,7 @@
 """Workloads that may not borrow: from a priority upwards they stay, together, in nominal quota.
 
 It is the rule `nonBorrowingMinPriority` of a CreditPolicy, though it needs no ledger
-(docs/decisions/0044). Invariant: no admission brings what these workloads hold in a ClusterQueue
+(docs/decisions/0017). Invariant: no admission brings what these workloads hold in a ClusterQueue
 above its nominal quota. So what the queue borrows is held by workloads of lower priority, which are
 preempted first. A ResourceClaim that several of them use counts once; other users of it do not
 lower that, since they may end first.

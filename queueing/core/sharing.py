@@ -2,7 +2,7 @@
 
 Pods of any workload may name a ResourceClaim that users created. It has the same devices however
 many pods use it. So within one ClusterQueue and flavor-resource, all workloads that use a claim are
-together charged for it as much as the largest of them alone (docs/decisions/0066).
+together charged for it as much as the largest of them alone (docs/decisions/0047).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

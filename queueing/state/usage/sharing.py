@@ -2,7 +2,7 @@
 
 Several workloads of a ClusterQueue may use the same ResourceClaim. Per flavor-resource they are
 charged together as much as the largest of them alone: the first for its whole part, each other for
-what it needs beyond those before it (docs/decisions/0066). Workloads that are not evicted come
+what it needs beyond those before it (docs/decisions/0047). Workloads that are not evicted come
 first, then those that reserved quota earlier, then by uid. So the charges depend only on who uses a
 claim now, not on the history of its users.
 """
