@@ -228,8 +228,8 @@ def gates_page() -> str:
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "cli.md": cli_page,
-        "../gates.md": gates_page,
-        "checkpoints.md": checkpoints_page,
+        "gates.md": gates_page,
+        "checkpoint-phases.md": checkpoints_page,
         "reasons.md": reasons_page,
     }
 )
