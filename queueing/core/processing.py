@@ -1,4 +1,7 @@
-"""Decides one entry (a nominated head) of a round, on the tree that the entries before it left."""
+"""Decides one entry (a nominated head) of a round, on the tree that the entries before it left.
+
+Called by `rounds`, once per entry of a round, in their order.
+"""
 
 from dataclasses import replace
 

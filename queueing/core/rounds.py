@@ -1,5 +1,7 @@
 """One round over the heads of the ClusterQueues: the same as one scheduling cycle of Kueue.
 
+Called by `state.scheduler.schedule`, once per round, with the heads of one quota tree.
+
 `nominate` finds flavors and preemption targets for each head, on the usage as the round begins;
 the entries that result are ordered, and `process`ed one after the other, each on what those before
 it left.

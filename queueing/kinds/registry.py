@@ -1,4 +1,7 @@
-"""All built-in kinds, in the order in which they are set up."""
+"""All built-in kinds, in the order in which they are set up.
+
+Called by `queueing kind` only, when it lists the built-in kinds or applies one by its name.
+"""
 
 from collections.abc import Mapping
 from functools import cache

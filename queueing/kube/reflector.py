@@ -1,5 +1,8 @@
 """Keep a caller informed of every object of one resource: list, then watch, for ever.
 
+Run by `controller.session` and `controller.standby`, one for each kind, and by `serving` for what
+webhooks look up; it calls back at each event.
+
 Invariants. The caller hears of each object in the order of its versions, and never the same version
 twice. Whatever happens to the connection, `Deleted` is told of every object that is gone. A list is
 a quorum read. Nothing here ends but by cancellation or by a mistake in the caller's own callback.

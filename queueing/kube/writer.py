@@ -1,5 +1,8 @@
 """Orders writes: decisions first, then statuses, then Events, and one write per object at a time.
 
+Run by `controller.session`. `controller.decisions` submits each decision, `controller.queues` each
+status that changed, `kube.events` each Event.
+
 A *job* here is a write with what belongs to it, not a Kubernetes Job. Invariants: two jobs of one
 key never run at the same time, and jobs of one key and class run in the order of their submission.
 A job starts only while none of a more urgent class waits, but each class may always have one in

@@ -1,5 +1,9 @@
 """The engine: facts in, decisions out. It awaits nothing and reads no clock.
 
+Called in `controller` by `intake.pump` (`observe`, at each watch event), by `decisions.cycles`
+(`cycle`, when a fact changed or the time came that the last one asked for) and by
+`decisions.effects` (`settle`, when a write has ended); in plans by `sim.world`.
+
 The path of one decision: `observe` (`intake`) puts a workload in its queue, `cycle` (`scheduler`)
 judges the heads and assumes what it decided, `settle` (`outcomes`) takes in how the write ended,
 and the next `observe` of the workload replaces the assumption by a fact.

@@ -1,5 +1,8 @@
 """An AdmissionReview in, an AdmissionReview out: which rule judges which kind.
 
+Called by `serving.routes` for each review of the API server; by `sim.kinds` (`check`) for each
+manifest of a plan.
+
 Invariants: the answer carries the request's uid; a review of a kind we do not know is allowed, for
 a webhook that is asked too much must not stop the cluster; a deletion in progress is never refused.
 """

@@ -1,4 +1,8 @@
-"""The loop that runs the engine whenever a fact changed, or at the time that it asked for."""
+"""The loop that runs the engine whenever a fact changed, or at the time that it asked for.
+
+Run by `session` for as long as this replica leads; `intake` wakes it by `wanted`, and the writer,
+when it has room again, by `go_on`.
+"""
 
 import asyncio
 import contextlib

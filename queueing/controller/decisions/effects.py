@@ -1,5 +1,7 @@
 """Carries out the engine's decisions: one status patch each, and its outcome back to the engine.
 
+Called by `cycles`, once for each cycle, as soon as its decisions are made.
+
 A write ends as done, refused or unknown (`kube.outcome`); the engine takes only a refused decision
 back. While an outcome is unknown, the engine gets no fact of the Workload until a quorum read has
 shown what is stored.

@@ -1,5 +1,7 @@
 """Handles watch events of Workloads and Jobs: stores the object, passes its fact to the engine.
 
+Called by the reflectors of a term at each watch event, and by those who wrote, with the reply.
+
 `Pump` also handles LimitRanges, RuntimeClasses and devices, on which a Workload's requests depend.
 What admins write comes in by `admin_objects`.
 

@@ -1,5 +1,7 @@
 """Decides the next step for a gang, by its jobs and Workloads as they are. Pure.
 
+Called by `reconciler` alone, at each look at a Job or a gang, and never remembered.
+
 One Job is a gang of one part. The order of the steps is what keeps a gang consistent: a job is
 unsuspended only while its Workload is Admitted. A gang is stopped in one order: all jobs are
 suspended, all pods end, all templates are restored, and only then is quota released, or the

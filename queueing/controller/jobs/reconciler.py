@@ -1,4 +1,8 @@
-"""Reconciles gangs, most of which are one Job: does the step that the ladder names."""
+"""Reconciles gangs, most of which are one Job: does the step that the ladder names.
+
+Called by the `workers` of `session`, with the key of a Job or a gang that `intake`, a timer or an
+earlier look put in its work queue.
+"""
 
 from collections.abc import Sequence
 from functools import partial

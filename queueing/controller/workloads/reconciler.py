@@ -1,5 +1,8 @@
 """Reconciles Workloads: takes the step that the lifecycle says is due.
 
+Called by the `workers` of `session`, with the key of a Workload that `intake`, a timer or an
+earlier look put in its work queue.
+
 Steps are evictions (stop policies, failed checks, timeouts), admissions after all checks are ready,
 deactivation, requeueing and retention; `core.lifecycle.rules.judge` decides which is due.
 """

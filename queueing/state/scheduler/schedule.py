@@ -1,5 +1,7 @@
 """One cycle: rounds follow each other until no queue has a head that another try could help.
 
+Called by `engine` alone: `schedule` once per cycle, continued after a pause, and `sweep` at rest.
+
 A round takes the heads of one quota tree, because trees share nothing; as Kueue counts, it takes
 those of all trees. Every cycle ends: in each round somebody is admitted, or set aside until
 something changes, or a search advances over its flavors, or a promise passes to somebody who may

@@ -1,4 +1,7 @@
-"""ClusterQueue, Cohort and LocalQueue → facts."""
+"""ClusterQueue, Cohort and LocalQueue → facts.
+
+Called by `controller.intake` when an admin changed a queue or cohort, and by `sim.intake`.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,8 @@
-"""Workload → fact: what it requests, and the decisions that its status records."""
+"""Workload → fact: what it requests, and the decisions that its status records.
+
+Called by `controller.intake` for each version of a Workload, and by `sim.intake` for each that is
+read from a file.
+"""
 
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -1,4 +1,8 @@
-"""Patches of a Workload: one function per step of its life."""
+"""Patches of a Workload: one function per step of its life.
+
+Called just before a write: by `controller.decisions.effects` for decisions, by the reconcilers of
+Jobs and Workloads, and by features that evict.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
