@@ -15,5 +15,5 @@ kinds: a `ledger` of what siblings lend each other (a `cohort_ledger` for the ch
 a `namespace_ledger` for those of a ClusterQueue), a `purse` of what a budget has spent, and a
 `meter` of what a tree used, for reports. `holds` are payments that are due soon. From ledgers,
 `bending` makes weights; from purses, `budgets` what admissions may still cost, with the
-`commitments` of what runs already.
+`commitments` of what runs already; `restraints` add up what those hold who may not borrow.
 """

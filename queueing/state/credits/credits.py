@@ -31,9 +31,9 @@ from queueing.state.credits.namespace_ledger import NamespaceLedger, Sharers, na
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
 from queueing.state.credits.records import Records
+from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.usage.charges import Charge
-from queueing.state.usage.restraints import Restraints
 
 
 class Surroundings(NamedTuple):
