@@ -3,8 +3,8 @@
 from queueing.core.holders import exposed_by
 from queueing.core.names import FlavorResource, QueueName
 from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import Stand
 from queueing.state.queues.pending import PendingQueue
-from queueing.state.queues.stands import Stand
 from queueing.state.usage.charges import tally_of
 from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.ranks import Rank

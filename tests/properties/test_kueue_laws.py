@@ -10,7 +10,7 @@ import pytest
 
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.stands import Stand
+from queueing.state.queues.peers import Stand
 from queueing.state.scheduler.wake import wake_waiting
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster

@@ -25,25 +25,26 @@ def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
                 _remove(memory, found.holder)
         for one in memory.ledger.promised.values():
             _remove(memory, one)
-        node = tree.queue(holder.queue)
-        return any(node.available(one) < amount for one, amount in holder.usage.items())
+        return _is_short(memory, holder)
 
 
 def is_needed(memory: Memory, victim: Key) -> bool:
     """Say whether the eviction of a workload is needed: others were promised what it gives back."""
-    charge, tree = memory.ledger.charges.get(victim), memory.tree
-    if charge is None or not charge.holder.evicted or not tree.has_queue(charge.holder.queue):
-        return False
-    if not memory.rules.promises:
+    charge = memory.ledger.charges.get(victim)
+    if charge is None or not charge.holder.evicted or not memory.rules.promises:
         return False
     item = memory.items.get(memory.workloads.uids.get(memory.marks.get(victim, Uid("")), Key("")))
     if item is not None and item.wait is None:
         return True  # this leader has not judged the preemptor yet
     holder = charge.holder
     root, promised = memory.root_of(holder.queue), memory.ledger.promised.values()
-    if not any(memory.root_of(one.queue) is root for one in promised):
+    if root is None or not any(memory.root_of(one.queue) is root for one in promised):
         return False  # it may hold more than its quota now, but nobody waits for it to leave
-    node = tree.queue(holder.queue)
+    return _is_short(memory, holder)
+
+
+def _is_short(memory: Memory, holder: Holder) -> bool:
+    node = memory.tree.queue(holder.queue)
     return any(node.available(one) < amount for one, amount in holder.usage.items())
 
 

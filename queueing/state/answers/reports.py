@@ -7,7 +7,7 @@ from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
-from queueing.state.queues.stands import Stand
+from queueing.state.queues.peers import Stand
 from queueing.state.usage.charges import tally_of
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item
-from queueing.state.queues.stands import Stand
+from queueing.state.queues.peers import Item, Stand
 
 
 def wait_of(memory: Memory, key: Key) -> Wait | None:

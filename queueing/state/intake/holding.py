@@ -24,8 +24,9 @@ def give_back(memory: Memory, key: Key) -> None:
     _turn_ready(memory, key)
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
-    if memory.pairs and not _was_preempted(memory, key):
-        memory.change_from_outside(queue)
+    root = memory.root_of(queue) if memory.pairs else None
+    if root is not None and not _was_preempted(memory, key):
+        memory.pairs.pop(root, None)  # something changed from outside
     memory.note_charge(charge.holder)
 
 
@@ -90,9 +91,8 @@ def _turn_ready(memory: Memory, key: Key) -> None:
 
 def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
     """Undo the preemption of a victim whose eviction was not written."""
-    preemptor = memory.ledger.spare(victim.key)
+    memory.ledger.spare(victim.key)
     charge = memory.ledger.charges.get(victim.key)
     if charge is not None:
         memory.doubt_promises(memory.root_of(charge.holder.queue))
-    for pairs in memory.pairs.values():
-        pairs.retract(preemptor, victim.uid)
+    memory.forget_pairs(victim.uid)

@@ -103,7 +103,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     if not memory.objects.is_active(name):
         memory.aside.untold[fact.key] = None
     if is_first and memory.rules.waits_for_lacks:
-        memory.wake(item)
+        memory.wake(item.peers)
 
 
 def _material(fact: WorkloadFact) -> tuple[object, ...]:

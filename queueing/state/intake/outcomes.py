@@ -49,4 +49,4 @@ def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:
         memory.writes.delays[retried] = min(2.0 ** (count - 2), RETRY_DELAY_S_MAX)
     item = memory.items.get(retried)
     if item is not None:
-        memory.wake(item)
+        memory.wake(item.peers)

@@ -16,9 +16,8 @@ from queueing.core.settings import Rules, Settings
 from queueing.state.credits.credits import Credits, Surroundings
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
-from queueing.state.queues.peers import Item, Peers
+from queueing.state.queues.peers import ASIDE, BLOCKING, Item, Peers
 from queueing.state.queues.pending import PendingQueue
-from queueing.state.queues.stands import ASIDE, BLOCKING
 from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.turns import Turns
 
@@ -286,11 +285,7 @@ class Memory:
         """Return the weighted share of a node, as status shows it; 0 without fair sharing."""
         return 0 if self.settings.fair_sharing is None else weighted_share(node)
 
-    def wake(self, item: Item) -> None:
-        """Make the peers of an item READY, so that they are judged again."""
-        self.wake_peers(item.peers)
-
-    def wake_peers(self, peers: Peers) -> None:
+    def wake(self, peers: Peers) -> None:
         """Make peers READY, so that they are judged again.
 
         A promise of theirs is taken back: the next judgement makes it anew, or gives more.
@@ -314,18 +309,12 @@ class Memory:
         ]
         if any(node.cell(one).available() < 0 for _, node, usage in promised for one in usage):
             for item, _, _ in promised:
-                self.wake(item)
+                self.wake(item.peers)
 
     def forget_pairs(self, uid: Uid) -> None:
         """Forget the pairs of a workload that is not what it was."""
         for pairs in self.pairs.values():
             pairs.forget(uid)
-
-    def change_from_outside(self, queue: QueueName) -> None:
-        """Forget the pairs of a queue's tree: something changed from outside."""
-        root = self.root_of(queue)
-        if root is not None:
-            self.pairs.pop(root, None)
 
     def is_leaving(self, uid: Uid) -> bool:
         """Say whether a workload was evicted and still holds quota."""

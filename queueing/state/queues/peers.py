@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import NamedTuple
 
 from queueing.core.decisions import Reason, Requeue, Wait
@@ -19,10 +20,27 @@ from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
 from queueing.core.rounds import Progress
 from queueing.core.usage import Demand
-from queueing.state.queues.stands import BLOCKING, READY, Stand
 
 Lacks = tuple[tuple[FlavorResource, int], ...]
 """Amounts of flavor-resources. Another attempt is worthwhile once one of them is available."""
+
+
+class Stand(Enum):
+    """The state of equivalent workloads since they were last judged."""
+
+    READY = auto()
+    """To be judged when their turn comes."""
+    BLOCKING = auto()
+    """Judged; still the head of the queue, and no workload behind it is tried."""
+    ASIDE = auto()
+    """Judged, and promised quota that others have not given back yet; those behind may pass."""
+    PARKED = auto()
+    """Judged; inadmissible until something that blocks it changes."""
+
+
+READY, BLOCKING, ASIDE, PARKED = Stand.READY, Stand.BLOCKING, Stand.ASIDE, Stand.PARKED
+"""For hot paths: up to Python 3.11, reading a member of an enumeration from its class costs as much
+as several function calls."""
 
 
 class Slot(NamedTuple):

@@ -14,9 +14,8 @@ from operator import itemgetter
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
 from queueing.core.usage import Demand
-from queueing.state.queues.peers import Item, Peers, Slot
+from queueing.state.queues.peers import ASIDE, PARKED, READY, Item, Peers, Slot, Stand
 from queueing.state.queues.rows import Bound, Row
-from queueing.state.queues.stands import ASIDE, PARKED, READY, Stand
 
 LOOKED_AT = 64
 """How many groups of a lane are asked at most what they may take of a queue's quota."""

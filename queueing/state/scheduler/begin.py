@@ -69,7 +69,7 @@ def _take_budgets(memory: Memory) -> None:
             queue.releases += 1
             for peers in list(queue.waiting):
                 if peers.is_limited:
-                    memory.wake_peers(peers)
+                    memory.wake(peers)
 
 
 def take_turns(memory: Memory) -> None:

@@ -13,9 +13,8 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Progress, World
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item, Peers, requests_of
+from queueing.state.queues.peers import BLOCKING, PARKED, Item, Peers, requests_of
 from queueing.state.queues.pending import PendingQueue
-from queueing.state.queues.stands import BLOCKING, PARKED
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.wake import is_promised
 
@@ -114,7 +113,7 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
             return peers.top()
         missing = reach.missing(peers)
         if missing is None:
-            memory.wake_peers(peers)
+            memory.wake(peers)
             break
         queue.shelve(peers, missing, peers.priority)
     return queue.head()
@@ -171,7 +170,7 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
         if first is not None and first.order < item.order and is_promised(memory, peers):
             return False
         if peers.stand is not PARKED:  # one that must not be judged would come first for ever
-            memory.wake_peers(peers)
+            memory.wake(peers)
     return True
 
 

@@ -46,7 +46,7 @@ def due(memory: Memory) -> list[Item]:
     found += unjudged(memory) if memory.rules.promises else ()
     found = [one for one in found if _has_turn(memory, one)]
     for item in found:
-        memory.wake(item)
+        memory.wake(item.peers)
     return sorted(found, key=lambda one: one.order)
 
 

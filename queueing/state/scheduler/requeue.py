@@ -8,8 +8,7 @@ from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.pairs import Pairs
-from queueing.state.queues.peers import Item, Peers
-from queueing.state.queues.stands import ASIDE, BLOCKING, PARKED, READY, Stand
+from queueing.state.queues.peers import ASIDE, BLOCKING, PARKED, READY, Item, Peers, Stand
 from queueing.state.scheduler.nominated import holder_of_promise
 from queueing.state.scheduler.reach import Reach
 
@@ -163,7 +162,7 @@ def take_promises(memory: Memory, ruling: Ruling) -> None:
         pairs = memory.pairs.setdefault(root, Pairs())
         pairs.note(ruling.entry.head.workload.uid, item.fact.uid)
         memory.ledger.break_promise(key, releases=True)
-        memory.wake(item)
+        memory.wake(item.peers)
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:

@@ -15,8 +15,7 @@ from queueing.core.decisions import Cycle, Decision, Preempt, Wait
 from queueing.core.rounds import Ruling, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item
-from queueing.state.queues.stands import PARKED, READY
+from queueing.state.queues.peers import PARKED, READY, Item
 from queueing.state.scheduler.begin import begin
 from queueing.state.scheduler.heads import (
     as_head,
@@ -77,7 +76,7 @@ def sweep(memory: Memory, most: int) -> int:
     """
     found = oldest_waiting(memory, most) if memory.settings.rules.waits_for_lacks else []
     for peers in found:
-        memory.wake_peers(peers)
+        memory.wake(peers)
     return len(found)
 
 
@@ -92,7 +91,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
             if peers.stand is not PARKED:
-                memory.wake_peers(peers)
+                memory.wake(peers)
     memory.aside.untold.clear()
     run, refused = _Run(memory, None), list[Wait]()
     for _ in run.serve(promised) if promised else ():

@@ -11,8 +11,7 @@ from queueing.core.quota.node import Node
 from queueing.core.sharing import beside_claims, parts_of, shared_by
 from queueing.core.usage import assigned_usage
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item
-from queueing.state.queues.stands import READY
+from queueing.state.queues.peers import READY, Item
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.requeue import (
     go_on_from,

@@ -33,19 +33,19 @@ def wake_waiting(memory: Memory) -> None:
     for name in edits.refitted:
         _note_activity(memory, name)
         for peers in _all_waiting(memory, _reached(memory, name)):
-            memory.wake_peers(peers)
+            memory.wake(peers)
     edits.refitted.clear()
     for namespace in edits.relabelled:
         for peers in _all_waiting(memory, memory.queues):
             if peers.local_queue is not None and namespace_of(peers.local_queue) == namespace:
-                memory.wake_peers(peers)
+                memory.wake(peers)
     edits.relabelled.clear()
     if edits.pods_turned_ready:
         edits.pods_turned_ready = False
         if memory.settings.block_admission_until_pods_ready:
             for peers in _all_waiting(memory, memory.queues):
                 if peers.wait and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
-                    memory.wake_peers(peers)
+                    memory.wake(peers)
     changes = memory.ledger.changes
     if changes.released or changes.newcomers or changes.joined:
         _spread(memory, memory.ledger.take_changes())
@@ -56,12 +56,12 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     for name, claims in changes.joined.items():
         for peers in _all_waiting(memory, (name,)):
             if not claims.isdisjoint(peers.demand.claims):
-                memory.wake_peers(peers)
+                memory.wake(peers)
     released = {memory.root_of(name) for name in changes.released}
     if not memory.rules.waits_for_lacks:
         for root in released - {None}:
             for peers in _all_waiting(memory, memory.trees.members.get(root, ()) if root else ()):
-                memory.wake_peers(peers)
+                memory.wake(peers)
         return
     for root in released | {memory.root_of(name) for name in changes.newcomers}:
         if root is not None:
@@ -80,7 +80,7 @@ def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
             memory.ready.add(name)
         for peers in list(queue.hopeful):
             if not is_promised(memory, peers):
-                memory.wake_peers(peers)
+                memory.wake(peers)
 
 
 def _reshape(memory: Memory) -> None:
@@ -111,7 +111,7 @@ def _reshape(memory: Memory) -> None:
             memory.ready.update(names)
             for peers in _all_waiting(memory, names):
                 if not is_promised(memory, peers):
-                    memory.wake_peers(peers)
+                    memory.wake(peers)
 
 
 def _note_activity(memory: Memory, name: QueueName) -> None:
@@ -140,7 +140,7 @@ def _deactivate(memory: Memory, name: QueueName) -> None:
             memory.aside.untold[item.fact.key] = None
             if item.fact.key in memory.ledger.promised:
                 memory.ledger.break_promise(item.fact.key, releases=True)
-                memory.wake(item)
+                memory.wake(item.peers)
 
 
 def _reached(memory: Memory, name: QueueName) -> Iterable[QueueName]:

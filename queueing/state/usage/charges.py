@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from queueing.core.decisions import Admit
 from queueing.core.holders import ByPriority, Holder, Ranked
@@ -83,6 +84,11 @@ class UsageChanges:
         self.released.setdefault(queue, set()).update(resources)
 
 
+_said = attrgetter(
+    "uid", "queue", "local_queue", "priority", "timestamp", "evicted", "usage", "parts", "stake"
+)
+
+
 def is_same(old: Charge, new: Charge) -> bool:
     """Say whether a fact charges what was charged before, in all that decisions and views use.
 
@@ -91,17 +97,3 @@ def is_same(old: Charge, new: Charge) -> bool:
     known, told = old.holder, new.holder
     at_once = old.decision is not None or known.reserved_at == told.reserved_at
     return at_once and old.admitted == new.admitted and _said(known) == _said(told)
-
-
-def _said(holder: Holder) -> tuple[object, ...]:
-    return (
-        holder.uid,
-        holder.queue,
-        holder.local_queue,
-        holder.priority,
-        holder.timestamp,
-        holder.evicted,
-        holder.usage,
-        holder.parts,
-        holder.stake,
-    )

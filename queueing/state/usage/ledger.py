@@ -200,12 +200,10 @@ class Ledger:
         if self.promises:
             self.changes.release(charge.holder.queue, charge.holder.usage)
 
-    def spare(self, key: Key) -> Uid | None:
-        """Undo `evict`, because it was not written; return the preemptor, None if there is none."""
-        charge, preemptor = self.charges.get(key), self.evicting.pop(key, None)
-        if preemptor is not None and charge is not None:
-            self._mark(charge, evicted=False)
-        return preemptor
+    def spare(self, key: Key) -> None:
+        """Undo `evict`, because it was not written."""
+        if self.evicting.pop(key, None) is not None and key in self.charges:
+            self._mark(self.charges[key], evicted=False)
 
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for the workloads that hold quota of a queue that is new in it."""

@@ -9,18 +9,11 @@ claim now, not on the history of its users.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.sharing import ClaimCharge, Commons, added
-
-
-class Charging(Protocol):
-    """A workload's charge, as far as this module needs it."""
-
-    @property
-    def holder(self) -> Holder: ...
+from queueing.state.usage.charges import Charge
 
 
 class Users:
@@ -31,7 +24,7 @@ class Users:
 
     __slots__ = ("_charges", "_keys")
 
-    def __init__(self, charges: Mapping[Key, Charging]) -> None:
+    def __init__(self, charges: Mapping[Key, Charge]) -> None:
         self._charges = charges
         self._keys: dict[QueueName, dict[tuple[str, FlavorResource], dict[Key, None]]] = {}
 
