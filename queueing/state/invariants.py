@@ -1,20 +1,19 @@
 """The invariants that hold between two calls of the engine; tests assert them."""
 
-from queueing.core.holders import exposed_by
-from queueing.core.names import FlavorResource, QueueName
+from queueing.core.names import QueueName
+from queueing.core.quota.tree import QuotaTree
+from queueing.state.credits.ranks import Rank
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Stand
 from queueing.state.queues.pending import PendingQueue
-from queueing.state.usage.charges import tally_of
 from queueing.state.usage.ledger import Ledger
-from queueing.state.usage.ranks import Rank
 from queueing.state.usage.turns import Turns
 
 
 def check(memory: Memory) -> None:
     """Raise AssertionError, naming what is wrong, unless every invariant holds."""
     memory.tree.check()
-    _check_sums(memory)
+    _check_ledger(memory)
     _check_places(memory)
     for queue in memory.queues.values():
         _check_queue(memory, queue)
@@ -29,56 +28,47 @@ def _expect(holds: object, wrong: str) -> None:
         raise AssertionError(wrong)
 
 
-def _check_sums(memory: Memory) -> None:
-    """Check that usage in the tree, ranks and memos follow from the charges."""
-    ledger = memory.ledger
-    for holder in (one.holder for one in ledger.charges.values()):
-        fair = ledger.users.priced(holder) is holder
-        _expect(fair, f"{holder.key} is charged wrongly for claims that others use")
-    evicted = {key for key, one in ledger.charges.items() if one.holder.evicted}
-    _expect(evicted == ledger.leaving.keys(), "those that are leaving drifted")
-    if ledger.turns is not None:
-        _check_turns_of_local_queues(ledger, ledger.turns)
-    for queue, rank in ledger.ranks.items():
-        plain = Rank()
-        plain.count(one.holder for one in ledger.charges_of(queue))
-        _expect(plain.sums() == rank.sums(), f"{queue}: what namespaces hold drifted")
-    for name in memory.objects.queues:
-        node, charges = memory.tree.queue(name), list(ledger.charges_of(name))
-        want = tally_of(charges).reserved
-        got = {one: node.cell(one).held for one in node.resources() if node.cell(one).held}
-        _expect(got == want, f"{name}: the tree has {got}, its workloads hold {want}")
-        later = _later(memory, name)
-        got = {one: node.cell(one).usage for one in node.resources() if node.cell(one).usage}
-        _expect(got == later, f"{name}: {got} is counted as held later, it is {later}")
-    for name, roll in ledger.rolls.items():
-        mine = {key: one for key, one in ledger.charges.items() if one.holder.queue == name}
-        _expect(mine == roll.charges, f"{name}: its charges drifted")
-        fresh = roll.victims in (None, ledger.victims_of(roll))
-        _expect(fresh, f"{name}: who may be preempted drifted")
-        exposed = exposed_by(ledger.holders(name))
-        _expect(exposed == ledger.exposed(name), f"{name}: what may be preempted drifted")
+def _check_ledger(memory: Memory) -> None:
+    """Check that a ledger made anew from the same charges and promises says the same."""
+    ledger, anew = memory.ledger, _made_anew(memory)
+    for key, charge in ledger.charges.items():
+        fair = charge.holder.usage == anew.charges[key].holder.usage
+        _expect(fair, f"{key} is charged wrongly for claims that others use")
+    _expect(ledger.leaving == anew.leaving, "those that are leaving drifted")
+    if ledger.turns is not None and anew.turns is not None:
+        _expect(ledger.turns.sums() == anew.turns.sums(), "usage of LocalQueues drifted")
+    for name in ledger.rolls.keys() | memory.objects.queues:
+        made = _said(anew, name)
+        for what, said in _said(ledger, name).items():
+            _expect(said == made[what], f"{name}: {what} drifted: {said}, not {made[what]}")
+    for name, kept in memory.credits.ranks.items():
+        rank = Rank()
+        rank.count(one.holder for one in ledger.charges_of(name))
+        _expect(rank.sums() == kept.sums(), f"{name}: what namespaces hold drifted")
 
 
-def _later(memory: Memory, name: QueueName) -> dict[FlavorResource, int]:
-    """Return what is held of a queue, less what victims give back, plus what is promised."""
-    ledger, found = memory.ledger, dict[FlavorResource, int]()
-    held = (one.holder for one in ledger.charges_of(name))
-    stays = [one for one in held if not (one.evicted and memory.rules.promises)]
-    for holder in (*stays, *(one for one in ledger.promised.values() if one.queue == name)):
-        for resource, amount in holder.usage.items():
-            found[resource] = found.get(resource, 0) + amount
-    return {one: amount for one, amount in found.items() if amount}
+def _made_anew(memory: Memory) -> Ledger:
+    tree, turns = QuotaTree(), memory.ledger.turns
+    for fact in memory.objects.queues.values():
+        tree.put_queue(fact)
+    plain = None if turns is None else Turns(turns.settings)
+    made = Ledger(tree, plain, promises=memory.rules.promises, asleep=memory.ledger.asleep)
+    for charge in memory.ledger.charges.values():
+        made.assume(charge)
+    for holder in memory.ledger.promised.values():
+        made.promise(holder)
+    return made
 
 
-def _check_turns_of_local_queues(ledger: Ledger, turns: Turns) -> None:
-    """Check that the sums behind usage histories are the sums over the charges."""
-    plain = Turns(turns.settings)
-    for charge in ledger.charges.values():
-        holder = charge.holder
-        if holder.local_queue is not None:
-            plain.charge(holder.local_queue, holder.usage, runs=charge.runs, sign=1)
-    _expect(plain.sums() == turns.sums(), "usage of LocalQueues drifted from their charges")
+def _said(ledger: Ledger, name: QueueName) -> dict[str, object]:
+    cells = ledger.tree.queue(name).cells if ledger.tree.has_queue(name) else {}
+    known = {one: (cell.held, cell.usage) for one, cell in cells.items()}
+    return {
+        "what is held, and later": {one: both for one, both in known.items() if any(both)},
+        "who is charged": {one.holder.uid for one in ledger.charges_of(name)},
+        "who may be preempted": {one.uid for one in ledger.holders(name)},
+        "what may be preempted": ledger.exposed(name),
+    }
 
 
 def _check_places(memory: Memory) -> None:

@@ -16,4 +16,5 @@ a `namespace_ledger` for those of a ClusterQueue), a `purse` of what a budget ha
 `meter` of what a tree used, for reports. `holds` are payments that are due soon. From ledgers,
 `bending` makes weights; from purses, `budgets` what admissions may still cost, with the
 `commitments` of what runs already; `restraints` add up what those hold who may not borrow.
+`ranks` order the LocalQueues of a ClusterQueue by these ledgers.
 """

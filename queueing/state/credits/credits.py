@@ -30,6 +30,7 @@ from queueing.state.credits.meter import meters
 from queueing.state.credits.namespace_ledger import NamespaceLedger, Sharers, namespace_ledgers
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
+from queueing.state.credits.ranks import Rank
 from queueing.state.credits.records import Records
 from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
@@ -86,8 +87,10 @@ class Credits:
         """Whether any balance bends a weight now."""
         self.queues: dict[QueueName, NamespaceLedger] = {}
         """The ledgers within ClusterQueues."""
+        self.ranks: dict[QueueName, Rank] = {}
+        """The order of LocalQueues of ClusterQueues that have a ledger."""
         self.reordered: dict[QueueName, None] = {}
-        """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
+        """Queues whose order of LocalQueues may have changed; the begin of a cycle empties this."""
         self._reshaped = self._divided = self._noted = self._started = False
         self._stirred: dict[Key, None] | None = None
         """Workloads whose charge or status may have changed since the last cycle; None for all."""

@@ -1,6 +1,6 @@
 """The ledger of a ClusterQueue: what the namespaces of its LocalQueues lend each other.
 
-ClusterQueues with admission fair sharing have one if their policy orders LocalQueues; `usage.ranks`
+ClusterQueues with admission fair sharing have one if their policy orders LocalQueues; `ranks`
 makes the order from it. A namespace whose workloads run on after its last LocalQueue here was
 deleted is entitled to nothing, and pays for all that it holds (docs/decisions/0043).
 """

@@ -2,7 +2,6 @@
 
 `workloads` takes in a Workload, and charges it for the quota that it holds (`holding`), puts it in
 a queue (`joining`), or in none (`hindrances` says why). `marks` reads from statuses who preempted
-whom. `surroundings` takes in all other objects, such as queues, flavors and checks. `local_queues`
-keeps the order of LocalQueues that credits bend. `outcomes` takes in how the write of a decision
-ended.
+whom. `surroundings` takes in all other objects, such as queues, flavors and checks. `outcomes`
+takes in how the write of a decision ended.
 """

@@ -229,7 +229,7 @@ class Memory:
                 protect=made.timers.set,
             )
         )
-        ledger.on_price = made.note_charge
+        ledger.on_price, ledger.ranks = made.note_charge, made.credits.ranks
         return made
 
     @property

@@ -4,9 +4,8 @@ Backoffs and minimum runtimes end, usage histories and credit balances decay, pe
 end. Each is noted with its consequences, so that the rounds of the cycle need not ask for the time.
 """
 
-from queueing.core.names import Key
+from queueing.state.credits.ranks import Rank
 from queueing.state.intake.joining import enqueue, rejoin
-from queueing.state.intake.local_queues import rank_local_queues
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
 
@@ -18,7 +17,8 @@ def begin(memory: Memory, now: float) -> None:
     for key in memory.timers.take(memory.clock):
         if key in memory.aside.held:
             enqueue(memory, memory.workloads[key])
-        _expose(memory, key)
+        if key in memory.ledger.charges:  # its minimum runtime is over
+            memory.ledger.changes.newcomers.add(memory.ledger.charges[key].holder.queue)
     for key, delay in memory.writes.delays.items():
         fact = memory.workloads.get(key)
         if fact is not None:
@@ -38,15 +38,34 @@ def take_credits(memory: Memory) -> None:
     """
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
     memory.edits.reshaped |= credit.advance(memory.clock, bends=fair, started=memory.cycles > 1)
-    rank_local_queues(memory)
+    _rank_local_queues(memory)
     _take_budgets(memory)
 
 
-def _expose(memory: Memory, key: Key) -> None:
-    """Note a workload whose minimum runtime is over as a new possible victim, if it holds quota."""
-    charge = memory.ledger.charges.get(key)
-    if charge is not None:
-        memory.ledger.changes.newcomers.add(charge.holder.queue)
+def _rank_local_queues(memory: Memory) -> None:
+    """Update the order of LocalQueues whose balances changed; their queues become `ready`.
+
+    Another order may mean another head.
+    """
+    ledger, credit = memory.ledger, memory.credits
+    for name in credit.reordered:
+        book = credit.queues.get(name)
+        if book is None:
+            credit.ranks.pop(name, None)
+        else:
+            rank = credit.ranks.get(name)
+            if rank is None:
+                rank = credit.ranks[name] = Rank()
+                rank.count(one.holder for one in ledger.charges_of(name))
+            rank.plain = memory.plain_turns(name)
+            exponents = {member.name: steps for member, steps in book.exponents.items()}
+            rank.follow(book.policy.prices, book.parts, exponents)
+        memory.divide(memory.queue(name))
+        memory.ready.add(name)
+        memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, ()))
+    credit.reordered.clear()
+    memory.ready.update(ledger.unranked)
+    ledger.unranked.clear()
 
 
 def _take_budgets(memory: Memory) -> None:

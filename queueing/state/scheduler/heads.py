@@ -258,7 +258,7 @@ def world_of(memory: Memory, heads: Sequence[Head]) -> World:
         patience=memory.credits.patience,
         followed=_followed(memory, heads) if memory.credits.bends else frozenset(),
         allowance=memory.credits.allowance,
-        credited=frozenset(name for name, rank in memory.ledger.ranks.items() if rank.bends),
+        credited=frozenset(name for name, rank in memory.credits.ranks.items() if rank.bends),
     )
 
 

@@ -7,17 +7,25 @@ tree is the sum over its charges; quota is released only by a fact or a refused 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
-from queueing.state.usage.ranks import Rank
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns
 
 NOBODY = Roll()
+
+
+class Rank(Protocol):
+    """An order of the LocalQueues of one ClusterQueue, which may depend on what these hold."""
+
+    def charge(self, local_queue: Key, usage: Mapping[FlavorResource, int], sign: int) -> None: ...
+
+    def key(self, local_queue: Key | None) -> float: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -45,10 +53,10 @@ class Ledger:
     preemptor."""
     leaving: dict[Key, QueueName] = field(default_factory=dict)
     """Workloads that are evicted and still hold quota, with their ClusterQueue."""
-    ranks: dict[QueueName, Rank] = field(default_factory=dict)
+    ranks: Mapping[QueueName, Rank] = field(default_factory=dict)
     """The order of LocalQueues of ClusterQueues in which credits determine it."""
     unranked: dict[QueueName, None] = field(default_factory=dict)
-    """Queues whose order of LocalQueues may have changed; `rank_local_queues` empties this."""
+    """Queues whose order of LocalQueues may have changed; the begin of a cycle empties this."""
     changes: UsageChanges = field(default_factory=UsageChanges)
     on_price: Callable[[Holder], None] | None = None
     """Called with each holder whose charge changed because of other users of its claims."""
