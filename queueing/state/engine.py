@@ -85,8 +85,7 @@ class Engine:
         """
         self._pause = pause
         if self._steps is None:
-            ask = None if pause is None else self._shall_pause
-            self._steps = schedule(self._memory, now, budget, ask)
+            self._steps = schedule(self._memory, now, budget, self._shall_pause)
         try:
             next(self._steps)
         except StopIteration as end:

@@ -137,9 +137,9 @@ def _charged(
 
     Unless the cohort `lends`, nothing is borrowed.
     """
-    if node is None:
-        return {one: Charged(total=sums[one], borrowed=0) for one in sorted(sums)}
-    return {
-        one: Charged(total=total, borrowed=max(0, total - node.cell(one).quota) if lends else 0)
-        for one, total in ((one, sums.get(one, 0)) for one in sorted(node.resources()))
-    }
+    told = {}
+    for one in sorted(sums if node is None else node.resources()):
+        total = sums.get(one, 0)
+        own = total if node is None or not lends else node.cell(one).quota
+        told[one] = Charged(total=total, borrowed=max(0, total - own))
+    return told

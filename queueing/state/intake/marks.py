@@ -5,7 +5,6 @@ until the workload is admitted again, so it outlives the victim's quota. Pending
 named, and that this leader has not judged yet, are judged before all others of their tree.
 """
 
-from collections.abc import Iterator
 from math import inf
 
 from queueing.core.facts import WorkloadFact
@@ -37,8 +36,8 @@ def note_mark(memory: Memory, fact: WorkloadFact) -> None:
         memory.marks[fact.key] = uid
 
 
-def unjudged(memory: Memory) -> Iterator[Item]:
-    """Yield the pending workloads that marks name and that were not judged yet.
+def unjudged(memory: Memory) -> list[Item]:
+    """Return the pending workloads that marks name and that were not judged yet.
 
     One that was evicted itself after its victims is none of them: it had got what they left.
     """
@@ -49,7 +48,7 @@ def unjudged(memory: Memory) -> Iterator[Item]:
             since = _evicted_at(memory.workloads[victim])
             if since >= _evicted_at(item.fact):
                 found[item.fact.key] = item
-    return iter(found.values())
+    return list(found.values())
 
 
 def _evicted_at(fact: WorkloadFact) -> float:

@@ -3,8 +3,10 @@
 It decides which workloads a change of such an object may affect.
 """
 
+from collections.abc import Iterable
+
 from queueing.core.facts import ClusterQueueFact, Gone, Kind, LocalQueueFact
-from queueing.core.names import Key, QueueName
+from queueing.core.names import Key
 from queueing.state.intake.joining import enqueue, rejoin
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.objects import STILL, ObjectFact, Ripple
@@ -18,15 +20,14 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
         return
     if isinstance(fact, LocalQueueFact):
         memory.credits.divide()
-    turns = memory.ledger.turns
-    if turns is not None and isinstance(fact, LocalQueueFact):
-        turns.open(fact)
+        if memory.ledger.turns is not None:
+            memory.ledger.turns.open(fact)
     if isinstance(fact, ClusterQueueFact):
         if fact.name in memory.queues:
             memory.divide(memory.queues[fact.name])
         if old is None:
             memory.ledger.open_queue(fact.name)
-            _replace_behind_queue(memory, fact.name)
+            _replace_behind(memory, memory.objects.local_queues_of.get(fact.name, ()))
         elif old.strategy is not fact.strategy:
             groups = memory.queue(fact.name).peers.values()
             rejoin(memory, [item.fact.key for peers in groups for item in peers.items()])
@@ -44,7 +45,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
             memory.ledger.turns.close(Key(gone.name))
     for name in ripple.queues:
         if name not in memory.objects.queues:
-            _replace_behind_queue(memory, name)
+            _replace_behind(memory, memory.objects.local_queues_of.get(name, ()))
     _spread(memory, ripple)
 
 
@@ -60,20 +61,15 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
         touched.queues.add(name)
         touched.charged.add(name)
         touched.local_queues.update(objects.local_queues_of.get(name, {}))
-    for key in ripple.local_queues:
-        memory.touch(None, key)
-        _replace_behind(memory, key)
+    touched.local_queues.update(ripple.local_queues)
+    _replace_behind(memory, ripple.local_queues)
     if ripple.namespace is not None:
         memory.edits.relabelled[ripple.namespace] = None
 
 
-def _replace_behind_queue(memory: Memory, name: QueueName) -> None:
-    for key in memory.objects.local_queues_of.get(name, {}):
-        _replace_behind(memory, key)
-
-
-def _replace_behind(memory: Memory, local_queue: Key) -> None:
-    """Queue anew all workloads of a LocalQueue that hold no quota."""
-    for key in list(memory.workloads.behind.get(local_queue, {})):
-        if key not in memory.ledger.charges:
-            enqueue(memory, memory.workloads[key])
+def _replace_behind(memory: Memory, local_queues: Iterable[Key]) -> None:
+    """Queue anew all workloads of some LocalQueues that hold no quota."""
+    for name in local_queues:
+        for key in list(memory.workloads.behind.get(name, ())):
+            if key not in memory.ledger.charges:
+                enqueue(memory, memory.workloads[key])

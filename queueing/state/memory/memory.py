@@ -315,7 +315,3 @@ class Memory:
         """Forget the pairs of a workload that is not what it was."""
         for pairs in self.pairs.values():
             pairs.forget(uid)
-
-    def is_leaving(self, uid: Uid) -> bool:
-        """Say whether a workload was evicted and still holds quota."""
-        return self.workloads.uids.get(uid) in self.ledger.leaving

@@ -148,10 +148,6 @@ class Peers:
 
 def requests_of(demand: Demand) -> Mapping[ResourceName, int]:
     """Return what one workload requests of each resource, with all its pods."""
-    if len(demand.pod_sets) == 1:
-        one = demand.pod_sets[0]
-        if one.count == 1:
-            return one.pod_set.requests
     found: dict[ResourceName, int] = {}
     for one in demand.pod_sets:
         for resource, amount in one.pod_set.requests.items():

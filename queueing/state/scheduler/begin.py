@@ -25,8 +25,7 @@ def begin(memory: Memory, now: float) -> None:
             memory.writes.punished[key] = memory.clock + delay
             place(memory, fact)
     memory.writes.delays.clear()
-    if memory.ledger.turns is not None:
-        take_turns(memory)
+    take_turns(memory)
     if memory.credits.any:
         take_credits(memory)
 

@@ -13,7 +13,7 @@ from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Progress, World
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import BLOCKING, PARKED, Item, Peers, requests_of
+from queueing.state.queues.peers import BLOCKING, PARKED, Item, requests_of
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.wake import is_promised
@@ -145,7 +145,8 @@ def as_head(memory: Memory, item: Item) -> Head:
     spared = NOBODY
     if pairs is not None and memory.settings.rules.keeps_pairs:
         before = pairs.victims_of(item.fact.uid)
-        spared = frozenset(uid for uid in before if not memory.is_leaving(uid))
+        uids, leaving = memory.workloads.uids, memory.ledger.leaving
+        spared = frozenset(uid for uid in before if uids.get(uid) not in leaving)
     return Head(
         workload=item.fact,
         queue=peers.queue,
@@ -209,24 +210,6 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
     return wait
 
 
-def oldest_waiting(memory: Memory, most: int) -> list[Peers]:
-    """Return some who wait inadmissible, the longest-waiting of each queue, queue after queue.
-
-    The next call begins at the queue after the last one, so that each has its turn.
-    """
-    names = sorted(name for name, queue in memory.queues.items() if queue.waiting)
-    start = bisect_right(names, memory.trees.swept)
-    found: list[Peers] = []
-    for name in names[start:] + names[:start]:
-        for peers in memory.queues[name].waiting:
-            if len(found) >= most:
-                return found
-            if peers.stand is PARKED:
-                found.append(peers)
-                memory.trees.swept = name
-    return found
-
-
 def world_of(memory: Memory, heads: Sequence[Head]) -> World:
     """Return the world in which some heads are judged."""
     on_shelves = {one.queue: one for one in heads if not memory.queues[one.queue].lanes}
@@ -256,15 +239,14 @@ def world_of(memory: Memory, heads: Sequence[Head]) -> World:
     return replace(
         plain,
         patience=memory.credits.patience,
-        followed=_followed(memory, heads) if memory.credits.bends else frozenset(),
+        followed=frozenset(
+            one.queue
+            for one in heads
+            if memory.credits.bends and memory.queues[one.queue].pending()[0] > 1
+        ),
         allowance=memory.credits.allowance,
         credited=frozenset(name for name, rank in memory.credits.ranks.items() if rank.bends),
     )
-
-
-def _followed(memory: Memory, heads: Iterable[Head]) -> frozenset[QueueName]:
-    """Return the queues with more than one active workload."""
-    return frozenset(one.queue for one in heads if memory.queues[one.queue].pending()[0] > 1)
 
 
 def _leaving(memory: Memory, node: Node) -> int:

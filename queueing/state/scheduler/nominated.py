@@ -8,7 +8,6 @@ what it says is free.
 from queueing.core.decisions import Mode
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
@@ -79,20 +78,8 @@ def _is_free(memory: Memory, holder: Holder) -> bool:
 
 
 def _may_do_better(memory: Memory, holder: Holder) -> bool:
-    """Say whether something was released of another flavor that its queue offers."""
-    released = memory.ledger.changes.released
-    if not released:
+    """Say whether quota was released in the tree of a queue that offers several flavors."""
+    released, root = memory.ledger.changes.released, memory.root_of(holder.queue)
+    if root is None or not any(memory.root_of(name) is root for name in released):
         return False
-    root = memory.root_of(holder.queue)
-    groups = memory.objects.queues[holder.queue].groups if root is not None else ()
-    others = {
-        FlavorResource(flavor.flavor, resource)
-        for group in groups
-        if len(group.flavors) > 1
-        for flavor in group.flavors
-        for resource in group.covered
-    } - set(holder.usage)
-    return any(
-        memory.root_of(name) is root and not others.isdisjoint(resources)
-        for name, resources in released.items()
-    )
+    return any(len(one.flavors) > 1 for one in memory.objects.queues[holder.queue].groups)

@@ -147,22 +147,23 @@ def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand
 
 
 def _evict(memory: Memory, ruling: Ruling) -> None:
-    """Mark the victims as evicted, take promises, and note the pairs."""
-    pairs = memory.pairs.setdefault(ruling.entry.node.root(), Pairs())
+    """Mark the victims as evicted, and note the pairs."""
     for one in ruling.preemptions:
         memory.ledger.evict(one.workload, one.preemptor_uid)
-        pairs.note(one.preemptor_uid, one.uid)
+        _pairs_of(memory, ruling).note(one.preemptor_uid, one.uid)
 
 
 def take_promises(memory: Memory, ruling: Ruling) -> None:
     """Break the promises that a ruling takes; those who lose them are judged again."""
     for key in ruling.taken:
         item = memory.items[key]
-        root = ruling.entry.node.root()
-        pairs = memory.pairs.setdefault(root, Pairs())
-        pairs.note(ruling.entry.head.workload.uid, item.fact.uid)
+        _pairs_of(memory, ruling).note(ruling.entry.head.workload.uid, item.fact.uid)
         memory.ledger.break_promise(key, releases=True)
         memory.wake(item.peers)
+
+
+def _pairs_of(memory: Memory, ruling: Ruling) -> Pairs:
+    return memory.pairs.setdefault(ruling.entry.node.root(), Pairs())
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:

@@ -8,8 +8,10 @@ something changes, or a search advances over its flavors, or a promise passes to
 not lose it to the same workload again.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
 from queueing.core.rounds import Ruling, process_round
@@ -22,7 +24,6 @@ from queueing.state.scheduler.heads import (
     blockers_beside,
     has_turn,
     heads_of,
-    oldest_waiting,
     queues_in_turn,
     refusal_of,
     world_of,
@@ -37,7 +38,7 @@ Steps = Generator[None, None, Cycle]
 """A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
 
 
-def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None) -> Steps:
+def schedule(memory: Memory, now: float, budget: int | None, pause: Pause) -> Steps:
     """Run rounds until nobody is left to try, or `budget` heads were judged, or it shall pause.
 
     The budget is overrun by at most one round.
@@ -70,12 +71,23 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
 
 
 def sweep(memory: Memory, most: int) -> int:
-    """Let some who wait longest be judged in the next cycle; return how many groups of equals.
+    """Let some who wait longest in each queue be judged in the next cycle; return how many groups.
 
-    A wake-up that was missed costs a little time because of that, and nothing else.
+    The next call begins at the queue after the last one, so that each has its turn.
     """
-    found = oldest_waiting(memory, most) if memory.settings.rules.waits_for_lacks else []
+    if not memory.rules.waits_for_lacks:
+        return 0
+    names = sorted(name for name, queue in memory.queues.items() if queue.waiting)
+    start = bisect_right(names, memory.trees.swept)
+    waiting = (
+        peers
+        for name in names[start:] + names[:start]
+        for peers in list(memory.queues[name].waiting)
+        if peers.stand is PARKED
+    )
+    found = list(islice(waiting, most))
     for peers in found:
+        memory.trees.swept = peers.queue
         memory.wake(peers)
     return len(found)
 
@@ -93,7 +105,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
             if peers.stand is not PARKED:
                 memory.wake(peers)
     memory.aside.untold.clear()
-    run, refused = _Run(memory, None), list[Wait]()
+    run, refused = _Run(memory, lambda: False), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
@@ -114,7 +126,8 @@ def run_round(memory: Memory, now: float) -> Cycle:
     decided += [memory.aside.held[key].wait for key in sorted(memory.aside.held)]
     wake_waiting(memory)
     run.rounds = [tuple(decided)]
-    return _cycle(memory, run, finished=not _has_heads(memory))
+    known = (memory.queues[name] for name in memory.ready if name in memory.queues)
+    return _cycle(memory, run, finished=not any(has_turn(memory, one) for one in known))
 
 
 @dataclass(slots=True)
@@ -122,7 +135,7 @@ class _Run:
     """The rounds of one cycle so far."""
 
     memory: Memory
-    pause: Pause | None
+    pause: Pause
     rounds: list[tuple[Decision, ...]] = field(default_factory=list)
     judged: int = 0
     told: list[Decision] = field(default_factory=list)
@@ -155,7 +168,7 @@ class _Run:
             except StopIteration as end:
                 rulings = end.value
             else:
-                if self.pause is not None and self.pause():
+                if self.pause():
                     yield
         self.told += settle(memory, rulings)
         self.close()
@@ -163,8 +176,7 @@ class _Run:
 
     def shall_stop(self, budget: int | None) -> bool:
         """Say whether the cycle ends before everybody was judged."""
-        spent = budget is not None and self.judged >= budget
-        return spent or (self.pause is not None and self.pause())
+        return self.pause() or (budget is not None and self.judged >= budget)
 
     def close(self) -> None:
         """Make a round of what was told."""
@@ -174,8 +186,7 @@ class _Run:
 
 
 def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
-    if run.told:
-        run.close()
+    run.close()
     return Cycle(
         number=memory.cycles,
         now=memory.clock,
@@ -184,11 +195,6 @@ def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
         finished=finished,
         wake_at=_wake_at(memory),
     )
-
-
-def _has_heads(memory: Memory) -> bool:
-    known = memory.queues
-    return any(has_turn(memory, known[name]) for name in sorted(memory.ready) if name in known)
 
 
 def _wake_at(memory: Memory) -> float | None:

@@ -11,10 +11,10 @@ Whoever is missed all the same is found by a sweep. In Kueue mode each event of 
 all waiting workloads of the tree.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from queueing.core.decisions import Mode, Reason
-from queueing.core.names import QueueName, namespace_of
+from queueing.core.names import Key, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
@@ -32,20 +32,19 @@ def wake_waiting(memory: Memory) -> None:
         _reshape(memory)
     for name in edits.refitted:
         _note_activity(memory, name)
-        for peers in _all_waiting(memory, _reached(memory, name)):
-            memory.wake(peers)
+        _wake_all(memory, _reached(memory, name))
     edits.refitted.clear()
-    for namespace in edits.relabelled:
-        for peers in _all_waiting(memory, memory.queues):
-            if peers.local_queue is not None and namespace_of(peers.local_queue) == namespace:
-                memory.wake(peers)
-    edits.relabelled.clear()
+    if edits.relabelled:
+        within, none = edits.relabelled, Key("")
+        _wake_all(
+            memory, memory.queues, lambda one: namespace_of(one.local_queue or none) in within
+        )
+        edits.relabelled.clear()
     if edits.pods_turned_ready:
         edits.pods_turned_ready = False
         if memory.settings.block_admission_until_pods_ready:
-            for peers in _all_waiting(memory, memory.queues):
-                if peers.wait and peers.wait.reason is Reason.WAITING_FOR_PODS_READY:
-                    memory.wake(peers)
+            pods = Reason.WAITING_FOR_PODS_READY
+            _wake_all(memory, memory.queues, lambda one: one.wait and one.wait.reason is pods)
     changes = memory.ledger.changes
     if changes.released or changes.newcomers or changes.joined:
         _spread(memory, memory.ledger.take_changes())
@@ -53,15 +52,12 @@ def wake_waiting(memory: Memory) -> None:
 
 def _spread(memory: Memory, changes: UsageChanges) -> None:
     """Wake the workloads that usage changes may help: released quota, and new possible victims."""
-    for name, claims in changes.joined.items():
-        for peers in _all_waiting(memory, (name,)):
-            if not claims.isdisjoint(peers.demand.claims):
-                memory.wake(peers)
+    used = changes.joined
+    _wake_all(memory, used, lambda one: not used[one.queue].isdisjoint(one.demand.claims))
     released = {memory.root_of(name) for name in changes.released}
     if not memory.rules.waits_for_lacks:
-        for root in released - {None}:
-            for peers in _all_waiting(memory, memory.trees.members.get(root, ()) if root else ()):
-                memory.wake(peers)
+        for root in released:
+            _wake_all(memory, memory.trees.members[root] if root is not None else ())
         return
     for root in released | {memory.root_of(name) for name in changes.newcomers}:
         if root is not None:
@@ -109,9 +105,7 @@ def _reshape(memory: Memory) -> None:
             memory.pairs.pop(root, None)
             memory.doubt_promises(root)
             memory.ready.update(names)
-            for peers in _all_waiting(memory, names):
-                if not is_promised(memory, peers):
-                    memory.wake(peers)
+            _wake_all(memory, names, lambda one: not is_promised(memory, one))
 
 
 def _note_activity(memory: Memory, name: QueueName) -> None:
@@ -150,10 +144,13 @@ def _reached(memory: Memory, name: QueueName) -> Iterable[QueueName]:
     return (name,)
 
 
-def _all_waiting(memory: Memory, names: Iterable[QueueName]) -> list[Peers]:
-    """Return those that wait in some queues."""
-    known = memory.queues
-    return [peers for name in names if name in known for peers in known[name].waiting]
+def _wake_all(
+    memory: Memory, names: Iterable[QueueName], helps: Callable[[Peers], object] = bool
+) -> None:
+    """Wake those that wait in some queues and that it `helps`."""
+    queues = [memory.queues[name] for name in names if name in memory.queues]
+    for peers in [one for queue in queues for one in queue.waiting if helps(one)]:
+        memory.wake(peers)
 
 
 def is_promised(memory: Memory, peers: Peers) -> bool:

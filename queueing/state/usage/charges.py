@@ -72,16 +72,12 @@ def tally_of(charges: Iterable[Charge]) -> Tally:
 class UsageChanges:
     """What changed in the usage of quota since pending workloads were last woken for it."""
 
-    released: dict[QueueName, set[FlavorResource]] = field(default_factory=dict)
-    """ClusterQueue → flavor-resources of which it released some; empty if only the priority of a
-    holder changed."""
+    released: set[QueueName] = field(default_factory=set)
+    """ClusterQueues that released quota, or in which the priority of a holder changed."""
     newcomers: set[QueueName] = field(default_factory=set)
     """ClusterQueues in which a workload became a possible victim."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)
     """ClusterQueue → ResourceClaims that a holder in it uses, and whose charge may have changed."""
-
-    def release(self, queue: QueueName, resources: Iterable[FlavorResource]) -> None:
-        self.released.setdefault(queue, set()).update(resources)
 
 
 _said = attrgetter(

@@ -151,7 +151,7 @@ class Ledger:
         if self.tree.has_queue(holder.queue):
             self.tree.remove_usage(holder.queue, holder.usage)
         if releases:
-            self.changes.release(holder.queue, holder.usage)
+            self.changes.released.add(holder.queue)
 
     def charge(self, charge: Charge) -> None:
         """Charge a workload by a fact, in place of its earlier charge."""
@@ -184,15 +184,13 @@ class Ledger:
 
     def discharge(self, key: Key) -> Charge | None:
         """Release what a workload holds; return its charge, None if it held nothing."""
-        if self.evicting:
-            self.evicting.pop(key, None)
+        self.evicting.pop(key, None)
         charge = self.charges.get(key)
         if charge is None:
             return None
         self._withdraw(charge)
-        self.changes.release(charge.holder.queue, charge.holder.usage)
-        if charge.holder.parts:
-            self._price_others(charge)
+        self.changes.released.add(charge.holder.queue)
+        self._price_others(charge)
         return charge
 
     def evict(self, key: Key, preemptor: Uid) -> None:
@@ -206,7 +204,7 @@ class Ledger:
         self.evicting[key] = preemptor
         self._mark(charge, evicted=True)
         if self.promises:
-            self.changes.release(charge.holder.queue, charge.holder.usage)
+            self.changes.released.add(charge.holder.queue)
 
     def spare(self, key: Key) -> None:
         """Undo `evict`, because it was not written."""
@@ -319,16 +317,15 @@ class Ledger:
             self.tree.remove_usage(holder.queue, holder.usage)
 
     def _note_change(self, old: Charge, new: Charge) -> None:
-        kept: Mapping[FlavorResource, int] = {}
-        if old.holder.queue == new.holder.queue:
-            kept = new.holder.usage
-        less = [one for one, had in old.holder.usage.items() if kept.get(one, 0) < had]
+        """Note whether a fact releases quota of the earlier charge."""
+        kept = new.holder.usage if old.holder.queue == new.holder.queue else {}
+        less = any(kept.get(one, 0) < had for one, had in old.holder.usage.items())
         if less or old.holder.priority != new.holder.priority:
-            self.changes.release(old.holder.queue, less)
+            self.changes.released.add(old.holder.queue)
 
     def _note_arrival(self, old: Charge, new: Charge) -> None:
         """Turn a workload's entry penalty into history, if it became admitted by this fact."""
-        local_queue, arrives = new.holder.local_queue, new.runs and not old.runs
-        same = local_queue is not None and old.holder.local_queue == local_queue
-        if self.turns is not None and local_queue is not None and arrives and same:
-            self.turns.arrive(local_queue, new.holder.usage)
+        name, arrives = new.holder.local_queue, new.runs and not old.runs
+        same = name == old.holder.local_queue
+        if self.turns is not None and name is not None and same and arrives:
+            self.turns.arrive(name, new.holder.usage)

@@ -59,11 +59,6 @@ class LocalQueueAccount:
     usage: float | None = None
     """A memo of `Turns.usage`; None if it must be computed anew."""
 
-    @property
-    def idle(self) -> bool:
-        """Whether time changes nothing."""
-        return not self.history and not self.used
-
 
 class Turns:
     """Usage histories by LocalQueue."""
@@ -87,14 +82,9 @@ class Turns:
 
     def close(self, key: Key) -> None:
         """Forget the history of a deleted LocalQueue; what its workloads hold stays counted."""
-        account = self._accounts.get(key)
-        if account is None:
-            return
-        kept = LocalQueueAccount(used=account.used, ahead=account.ahead)
-        if kept.used or kept.ahead:
-            self._accounts[key] = kept
-        else:
-            del self._accounts[key]
+        account = self._accounts.pop(key, None)
+        if account is not None and (account.used or account.ahead):
+            self._accounts[key] = LocalQueueAccount(used=account.used, ahead=account.ahead)
 
     def charge(
         self, key: Key, usage: Mapping[FlavorResource, int], *, runs: bool, sign: int
@@ -164,9 +154,8 @@ class Turns:
     def next_at(self) -> float | None:
         """The next sampling point; None if time changes nothing."""
         interval = self.settings.sampling_interval_s
-        if interval <= 0 or all(one.idle for one in self._accounts.values()):
-            return None
-        return self._sampled + interval
+        moves = any(one.history or one.used for one in self._accounts.values())
+        return self._sampled + interval if interval > 0 and moves else None
 
     @property
     def unsettled(self) -> bool:
@@ -207,7 +196,7 @@ class Turns:
         if sampled or self.settings.half_life_s > 0:
             history = consumed(
                 account.history,
-                _whole(running),
+                {resource: whole_units(resource, amount) for resource, amount in running.items()},
                 elapsed_s=max(0.0, now - before),
                 half_life_s=self.settings.half_life_s,
             )
@@ -229,10 +218,6 @@ def _is_behind(account: LocalQueueAccount) -> bool:
     return (
         account.at is None or bool(account.arrived) or account.running not in (None, account.used)
     )
-
-
-def _whole(sums: Sums) -> dict[ResourceName, float]:
-    return {resource: whole_units(resource, amount) for resource, amount in sums.items()}
 
 
 def _by_resource(usage: Mapping[FlavorResource, int]) -> Sums:
