@@ -23,7 +23,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         return
     if isinstance(decision, Admit):
         charge = memory.ledger.charges.get(key)
-        if charge is None or (charge.decision is not decision and charge.decision != decision):
+        if charge is None or charge.decision != decision:
             return
         if outcome.verdict is Verdict.UNKNOWN:
             memory.writes.unknown.add(key)

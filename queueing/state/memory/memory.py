@@ -302,14 +302,12 @@ class Memory:
 
         So it is where quota was taken away, or a victim keeps its own after all.
         """
-        promised = [
-            (self.items[key], self.tree.queue(holder.queue), holder.usage)
-            for key, holder in self.ledger.promised.items()
-            if self.trees.roots.get(holder.queue) is root
-        ]
-        if any(node.cell(one).available() < 0 for _, node, usage in promised for one in usage):
-            for item, _, _ in promised:
-                self.wake(item.peers)
+        holders = self.ledger.promised.values()
+        here = [one for one in holders if self.trees.roots.get(one.queue) is root]
+        cells = (self.tree.queue(one.queue).cell(name) for one in here for name in one.usage)
+        if any(cell.available() < 0 for cell in cells):
+            for one in here:
+                self.wake(self.items[one.key].peers)
 
     def forget_pairs(self, uid: Uid) -> None:
         """Forget the pairs of a workload that is not what it was."""

@@ -120,13 +120,11 @@ class Objects:
             return Active(status=False, reason="Stopped", message="LocalQueue is stopped")
         behind = self.activity(fact.cluster_queue)
         if behind is not None and behind.status:
-            return Active(
-                status=True, reason="Ready", message="Can submit new workloads to localQueue"
-            )
+            text = "Can submit new workloads to localQueue"
+            return Active(status=True, reason="Ready", message=text)
         reason = "ClusterQueueDoesNotExist" if behind is None else "ClusterQueueIsInactive"
-        return Active(
-            status=False, reason=reason, message="Can't submit new workloads to clusterQueue"
-        )
+        text = "Can't submit new workloads to clusterQueue"
+        return Active(status=False, reason=reason, message=text)
 
     def queue_behind(self, local_queue: Key) -> QueueName | None:
         """Return the ClusterQueue that a LocalQueue names; None where that is unknown."""

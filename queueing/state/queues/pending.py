@@ -22,7 +22,6 @@ LOOKED_AT = 64
 LANE = Slot()
 """The lane of all, where LocalQueues take no turns."""
 IN_LANE: Mapping[Slot, int] = {LANE: 0}
-NOWHERE: Mapping[Slot, int] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -113,7 +112,7 @@ class PendingQueue:
     def set_aside(self, peers: Peers, stand: Stand) -> None:
         """Set the state of peers that were judged; they are on no shelf then."""
         peers.stand = stand
-        self._put(peers, self._in_lane(peers.local_queue) if peers.competes else NOWHERE)
+        self._put(peers, self._in_lane(peers.local_queue) if peers.competes else {})
         self.waiting.pop(peers, None)
         self.waiting[peers] = None
         if stand is ASIDE:

@@ -20,8 +20,6 @@ from queueing.state.scheduler.wake import is_promised
 
 KEEPS_QUOTA = frozenset((Mode.DEFERRED_FIT, Mode.NO_CANDIDATES))
 """How far heads came that keep quota from others though they preempt nobody."""
-NOBODY: frozenset[Uid] = frozenset()
-NO_TREES: frozenset[Node] = frozenset()
 Place = tuple[str, bool]
 """What trees take turns by: the name of the root, and whether it is a queue."""
 
@@ -142,7 +140,7 @@ def as_head(memory: Memory, item: Item) -> Head:
     """Return an item as the round judges it."""
     peers = item.peers
     pairs = memory.pairs.get(memory.trees.roots[peers.queue]) if memory.pairs else None
-    spared = NOBODY
+    spared = frozenset[Uid]()
     if pairs is not None and memory.settings.rules.keeps_pairs:
         before = pairs.victims_of(item.fact.uid)
         uids, leaving = memory.workloads.uids, memory.ledger.leaving
@@ -230,7 +228,7 @@ def world_of(memory: Memory, heads: Sequence[Head]) -> World:
         settings=memory.settings,
         now=memory.clock,
         bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()},
-        unready=_unready(memory) if memory.settings.block_admission_until_pods_ready else NO_TREES,
+        unready=_unready(memory),
         pending=pending,
         leaving=bool(memory.ledger.leaving),
     )
@@ -256,6 +254,8 @@ def _leaving(memory: Memory, node: Node) -> int:
 
 def _unready(memory: Memory) -> frozenset[Node]:
     """Return the roots of trees in which admission waits until the pods of others are ready."""
+    if not memory.settings.block_admission_until_pods_ready:
+        return frozenset()
     charges = (memory.ledger.charges.get(key) for key in memory.unready)
     roots = (memory.root_of(one.holder.queue) for one in charges if one is not None)
     return frozenset(root for root in roots if root is not None)

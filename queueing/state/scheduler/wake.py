@@ -35,10 +35,8 @@ def wake_waiting(memory: Memory) -> None:
         _wake_all(memory, _reached(memory, name))
     edits.refitted.clear()
     if edits.relabelled:
-        within, none = edits.relabelled, Key("")
-        _wake_all(
-            memory, memory.queues, lambda one: namespace_of(one.local_queue or none) in within
-        )
+        names, none, queues = edits.relabelled, Key(""), memory.queues
+        _wake_all(memory, queues, lambda one: namespace_of(one.local_queue or none) in names)
         edits.relabelled.clear()
     if edits.pods_turned_ready:
         edits.pods_turned_ready = False
@@ -113,16 +111,13 @@ def _note_activity(memory: Memory, name: QueueName) -> None:
 
     If that changed, the views of the queue and of its LocalQueues are reported as changed.
     """
-    asleep, slept = memory.ledger.asleep, name in memory.ledger.asleep
-    asleep.discard(name)
-    if memory.objects.is_active(name):
+    asleep, active = memory.ledger.asleep, memory.objects.is_active(name)
+    if active:
         memory.ready.add(name)
-    else:
-        if name in memory.objects.queues:
-            asleep.add(name)
-        if not slept:
-            _deactivate(memory, name)
-    if slept != (name in asleep):
+    elif name not in asleep:
+        _deactivate(memory, name)
+    if (name in asleep) != (not active and name in memory.objects.queues):
+        asleep ^= {name}
         memory.touch(name, None)
         memory.touched.local_queues.update(memory.objects.local_queues_of.get(name, ()))
 
