@@ -85,7 +85,7 @@ class Engine:
         """
         self._pause = pause
         if self._steps is None:
-            self._steps = schedule(self._memory, now, budget, self._shall_pause)
+            self._steps = schedule(self._memory, now, budget, pause and self._shall_pause)
         try:
             next(self._steps)
         except StopIteration as end:
@@ -178,10 +178,7 @@ class Engine:
         return is_needed(self._memory, victim)
 
     def exceeds(self, workload: Key, aside: Iterable[Key] = ()) -> bool:
-        """Say whether a workload holds quota that it would not be granted now.
-
-        The usage of the workloads `aside` does not count.
-        """
+        """Say whether a workload holds more than it would get without those `aside`."""
         return exceeds(self._memory, workload, aside)
 
     def changed(self) -> Changed:

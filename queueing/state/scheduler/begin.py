@@ -25,7 +25,8 @@ def begin(memory: Memory, now: float) -> None:
             memory.writes.punished[key] = memory.clock + delay
             place(memory, fact)
     memory.writes.delays.clear()
-    take_turns(memory)
+    if memory.ledger.turns is not None:
+        take_turns(memory)
     if memory.credits.any:
         take_credits(memory)
 

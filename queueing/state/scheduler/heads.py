@@ -228,7 +228,7 @@ def world_of(memory: Memory, heads: Sequence[Head]) -> World:
         settings=memory.settings,
         now=memory.clock,
         bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()},
-        unready=_unready(memory),
+        unready=_unready(memory) if memory.unready else frozenset(),
         pending=pending,
         leaving=bool(memory.ledger.leaving),
     )

@@ -8,7 +8,7 @@ from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.pairs import Pairs
-from queueing.state.queues.peers import ASIDE, BLOCKING, PARKED, READY, Item, Peers, Stand
+from queueing.state.queues.peers import ASIDE, BLOCKING, PARKED, Item, Peers, Stand
 from queueing.state.scheduler.nominated import holder_of_promise
 from queueing.state.scheduler.reach import Reach
 
@@ -176,12 +176,9 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
         return
     if wait.reason in BARRED:
         return
+    equal = peers.priority, peers.demand.shape
     for other in list(queue.peers.values()):
-        if (
-            other.stand in (READY, BLOCKING, ASIDE)
-            and other.priority == peers.priority
-            and other.demand.shape == peers.demand.shape
-        ):
+        if other.stand is not PARKED and (other.priority, other.demand.shape) == equal:
             other.wait, other.is_limited = wait, peers.is_limited
             for item in other.items():
                 item.wait = None

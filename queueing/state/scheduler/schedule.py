@@ -38,7 +38,7 @@ Steps = Generator[None, None, Cycle]
 """A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
 
 
-def schedule(memory: Memory, now: float, budget: int | None, pause: Pause) -> Steps:
+def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None) -> Steps:
     """Run rounds until nobody is left to try, or `budget` heads were judged, or it shall pause.
 
     The budget is overrun by at most one round.
@@ -105,7 +105,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
             if peers.stand is not PARKED:
                 memory.wake(peers)
     memory.aside.untold.clear()
-    run, refused = _Run(memory, lambda: False), list[Wait]()
+    run, refused = _Run(memory, None), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
@@ -135,7 +135,7 @@ class _Run:
     """The rounds of one cycle so far."""
 
     memory: Memory
-    pause: Pause
+    pause: Pause | None
     rounds: list[tuple[Decision, ...]] = field(default_factory=list)
     judged: int = 0
     told: list[Decision] = field(default_factory=list)
@@ -168,7 +168,7 @@ class _Run:
             except StopIteration as end:
                 rulings = end.value
             else:
-                if self.pause():
+                if self.pause and self.pause():
                     yield
         self.told += settle(memory, rulings)
         self.close()
@@ -176,7 +176,8 @@ class _Run:
 
     def shall_stop(self, budget: int | None) -> bool:
         """Say whether the cycle ends before everybody was judged."""
-        return self.pause() or (budget is not None and self.judged >= budget)
+        spent = budget is not None and self.judged >= budget
+        return spent or (self.pause is not None and self.pause())
 
     def close(self) -> None:
         """Make a round of what was told."""
@@ -186,7 +187,8 @@ class _Run:
 
 
 def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
-    run.close()
+    if run.told:
+        run.close()
     return Cycle(
         number=memory.cycles,
         now=memory.clock,

@@ -32,7 +32,8 @@ def wake_waiting(memory: Memory) -> None:
         _reshape(memory)
     for name in edits.refitted:
         _note_activity(memory, name)
-        _wake_all(memory, _reached(memory, name))
+        root = None if memory.rules.waits_for_lacks else memory.root_of(name)
+        _wake_all(memory, (name,) if root is None else memory.trees.members[root])
     edits.refitted.clear()
     if edits.relabelled:
         names, none, queues = edits.relabelled, Key(""), memory.queues
@@ -130,13 +131,6 @@ def _deactivate(memory: Memory, name: QueueName) -> None:
             if item.fact.key in memory.ledger.promised:
                 memory.ledger.break_promise(item.fact.key, releases=True)
                 memory.wake(item.peers)
-
-
-def _reached(memory: Memory, name: QueueName) -> Iterable[QueueName]:
-    root = memory.root_of(name)
-    if root is not None and not memory.rules.waits_for_lacks:
-        return memory.trees.members[root]
-    return (name,)
 
 
 def _wake_all(
