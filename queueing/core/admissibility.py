@@ -19,6 +19,8 @@ from queueing.core.facts import (
 from queueing.core.names import CheckName, FlavorName, namespace_of
 from queueing.core.selectors import selects
 
+_FAILED = frozenset((CheckPhase.RETRY, CheckPhase.REJECTED))
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -77,33 +79,31 @@ def inactivity(
 def refusal(
     workload: WorkloadFact,
     queue: ClusterQueueFact,
-    *,
-    queue_inactive: bool,
-    namespace: NamespaceFact | None,
+    namespaces: Mapping[str, NamespaceFact],
 ) -> Refusal | None:
     """Return why a workload must not be judged now; None if it may be.
 
-    A namespace of None is unknown: it is taken to have only the label with its name.
+    A namespace that is unknown is taken to have only the label with its name.
     """
-    blocks = queue.strategy is Strategy.STRICT_FIFO
-    retry = Requeue.IMMEDIATE if blocks else Requeue.INADMISSIBLE
-    failed = (CheckPhase.RETRY, CheckPhase.REJECTED)
-    if workload.checks and any(one.state in failed for one in workload.checks):
+    if workload.checks and any(one.state in _FAILED for one in workload.checks):
         text = "The workload has failed admission checks"
-        return Refusal(Reason.PENDING_EVALUATION, text, retry)
-    if queue_inactive:
-        text = f"ClusterQueue {queue.name} is inactive"
-        return Refusal(Reason.SUSPENDED, text, Requeue.INADMISSIBLE)
+        return Refusal(Reason.PENDING_EVALUATION, text, _retry(queue))
     selector = queue.namespace_selector
     if selector is None or selector.requirements:
         name = namespace_of(workload.key)
-        labels = {"kubernetes.io/metadata.name": name} if namespace is None else namespace.labels
+        known = namespaces.get(name)
+        labels = {"kubernetes.io/metadata.name": name} if known is None else known.labels
         if not selects(selector, labels):
             text = "workload namespace doesn't match ClusterQueue selector"
             return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
     if workload.misconfigured:
-        return Refusal(Reason.MISCONFIGURED, workload.misconfigured, retry)
+        return Refusal(Reason.MISCONFIGURED, workload.misconfigured, _retry(queue))
     return None
+
+
+def _retry(queue: ClusterQueueFact) -> Requeue:
+    strict = queue.strategy is Strategy.STRICT_FIFO
+    return Requeue.IMMEDIATE if strict else Requeue.INADMISSIBLE
 
 
 def applying_checks(

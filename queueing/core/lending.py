@@ -12,9 +12,6 @@ from queueing.core.names import FlavorResource, QueueName
 from queueing.core.nomination import World
 from queueing.core.quota.node import Node
 
-_ALL = ""
-"""Stands for all queues of a tree together; no queue has that name."""
-
 
 class LendLast:
     """Which entries of a round wait for the others.
@@ -33,8 +30,9 @@ class LendLast:
         self._waiting: list[Entry] = []
         self._moved: set[Node] = set()
         """Roots of trees in which somebody got something, or gave way."""
-        self._asked: dict[tuple[Node, FlavorResource], dict[str, int]] = {}
-        """What each queue of a tree may still take of its nominal quota, as the round began."""
+        self._asked: dict[tuple[Node, FlavorResource], dict[Node, int]] = {}
+        """What each queue of a tree may still take of its nominal quota, and what all may take, by
+        the root; as it was when it was first asked for in the round."""
 
     def note(self, entry: Entry) -> None:
         """Note that an entry got something, or gave way to others of its queue."""
@@ -42,9 +40,7 @@ class LendLast:
 
     def waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        if not entry.assignment.borrow or not self._lends_last:
-            return False
-        if self._fits_beside(entry, entry.node.root()):
+        if not (self._lends_last and entry.assignment.borrow) or self._fits_beside(entry):
             return False
         self._waiting.append(entry)
         return True
@@ -53,24 +49,24 @@ class LendLast:
         """Return the entries that waited in vain, in the order in which they came."""
         return [one for one in self._waiting if one.node.root() not in self._moved]
 
-    def _fits_beside(self, entry: Entry, root: Node) -> bool:
+    def _fits_beside(self, entry: Entry) -> bool:
+        node, root = entry.node, entry.node.root()
         for resource, amount in entry.usage.items():
             asked = self._asked.get((root, resource))
             if asked is None:
                 asked = self._asked[root, resource] = self._asked_of(root, resource)
-            kept = asked[_ALL] - asked.get(entry.node.name, 0)
-            if amount > entry.node.cell(resource).available() - kept:
+            others = asked[root] - asked.get(node, 0)
+            if amount > node.cell(resource).available() - others:
                 return False
         return True
 
-    def _asked_of(self, root: Node, resource: FlavorResource) -> dict[str, int]:
-        found = {_ALL: 0}
+    def _asked_of(self, root: Node, resource: FlavorResource) -> dict[Node, int]:
+        found: dict[Node, int] = {}
+        pending = self._world.pending
         for queue in root.queues():
             cell = queue.cells.get(resource)
             left = 0 if cell is None else cell.limits.nominal - cell.usage
             if left > 0:
-                wanted = self._world.pending(QueueName(queue.name), resource.resource, left)
-                if wanted > 0:
-                    found[queue.name] = wanted
-                    found[_ALL] += wanted
+                found[queue] = pending(QueueName(queue.name), resource.resource, left)
+        found[root] = sum(found.values())
         return found

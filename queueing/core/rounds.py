@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from queueing.core.decisions import Mode
 from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Head, Ruling
-from queueing.core.fair_sharing.order import Contender, fair_order
+from queueing.core.fair_sharing.order import fair_order
 from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.flavors.assignment import Progress
 from queueing.core.lending import LendLast
@@ -20,7 +20,6 @@ from queueing.core.nomination import World, nominate
 from queueing.core.ordering import entry_key
 from queueing.core.processing import process
 from queueing.core.reasons import Lack
-from queueing.core.settings import FairSharing
 
 __all__ = [
     "Entry",
@@ -83,7 +82,7 @@ def _stands_back(entry: Entry, precedence: Precedence) -> bool:
 def _borrowers_last(entries: Sequence[Entry], world: World, lending: LendLast) -> Iterator[Entry]:
     """Yield entries in their order, then those that waited for them in vain."""
     for entry in _ordered(entries, world):
-        if not (entry.assignment.borrow and lending.waits(entry)):
+        if not lending.waits(entry):
             yield entry
     yield from lending.left()
 
@@ -92,7 +91,7 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     """Yield entries by least borrowing, highest priority, oldest, uid; or by fair shares."""
     settings = world.settings
     if settings.fair_sharing is not None:
-        return _fairly_ordered(entries, world, settings.fair_sharing)
+        return fair_order(entries, world.tree, settings)
 
     def key(entry: Entry) -> tuple[bool, tuple[int, int, float, str]]:
         head = entry.head
@@ -101,22 +100,3 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
 
     preemptors_first = settings.prioritize_preemptors
     return iter(sorted(entries, key=key))
-
-
-def _fairly_ordered(entries: Sequence[Entry], world: World, fair: FairSharing) -> Iterator[Entry]:
-    """Yield entries by shares; each place depends on what was decided before it."""
-    settings = world.settings
-    contenders = [
-        Contender(
-            node=entry.node,
-            usage=entry.usage,
-            priority=head.workload.priority if settings.priority_sorting_within_cohort else 0,
-            timestamp=head.timestamp,
-            uid=head.workload.uid,
-            goes_first=settings.prioritize_preemptors and head.preempting,
-        )
-        for entry, head in ((one, one.head) for one in entries)
-    ]
-    by_uid = {one.uid: entry for one, entry in zip(contenders, entries, strict=True)}
-    order = fair_order(contenders, world.tree, prefers_non_borrowing=fair.prioritize_non_borrowing)
-    return (by_uid[one.uid] for one in order)

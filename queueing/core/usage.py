@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from typing_extensions import override
 
@@ -14,8 +15,8 @@ from queueing.core.sharing import ClaimCharge, added, beside_claims, parts_of, s
 class Shape:
     """Everything of a workload's pod sets that flavor assignment depends on.
 
-    Equal shapes get equal answers from the same queue in the same state. The hash is stored,
-    because shapes are keys of memos on the hot path.
+    Equal shapes get equal answers from the same queue in the same state. Most often they are one
+    object and its hash is stored, because shapes are keys of memos on the hot path.
     """
 
     digest: int
@@ -36,7 +37,7 @@ class PodSetDemand:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a pending workload requests now. Workloads of equal shape share one object."""
+    """What a pending workload requests now."""
 
     pod_sets: tuple[PodSetDemand, ...]
     shape: Shape
@@ -182,4 +183,9 @@ def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
         )
         for one in pod_sets
     )
+    return _shape(parts)
+
+
+@lru_cache(maxsize=65_536)
+def _shape(parts: tuple[object, ...]) -> Shape:
     return Shape(hash(parts), parts)

@@ -160,26 +160,18 @@ def test_whether_a_queue_is_active(
 def test_what_is_refused_before_it_is_judged(
     queue: ClusterQueueFact, head: WorkloadFact, space: NamespaceFact | None, want: Reason | None
 ) -> None:
-    got = refusal(head, queue, queue_inactive=False, namespace=space)
+    got = refusal(head, queue, {} if space is None else {space.name: space})
     assert (None if got is None else got.reason) is want
 
 
 def test_a_strict_queue_keeps_a_refused_head_but_not_one_of_a_foreign_namespace() -> None:
     strict = cluster_queue(strategy=Strategy.STRICT_FIFO)
-    broken = refusal(
-        workload(misconfigured="broken"), strict, queue_inactive=False, namespace=namespace()
-    )
+    broken = refusal(workload(misconfigured="broken"), strict, {})
     closed = cluster_queue(strategy=Strategy.STRICT_FIFO, namespace_selector=None)
-    foreign = refusal(workload(), closed, queue_inactive=False, namespace=namespace())
+    foreign = refusal(workload(), closed, {})
     assert broken is not None
     assert foreign is not None
     assert (broken.requeue, foreign.requeue) == (Requeue.IMMEDIATE, Requeue.INADMISSIBLE)
-
-
-def test_inactive_queues_are_named() -> None:
-    inactive = refusal(workload(), cluster_queue("q"), queue_inactive=True, namespace=None)
-    assert inactive is not None
-    assert inactive.message == "ClusterQueue q is inactive"
 
 
 def test_checks_apply_by_flavor() -> None:

@@ -2,50 +2,32 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
-from typing import NamedTuple
 
+from queueing.core.entries import Entry
 from queueing.core.fair_sharing.shares import Shares
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
-
-
-class Contender(NamedTuple):
-    """A nominated head, and what it would use in its queue."""
-
-    node: Node
-    usage: Mapping[FlavorResource, int]
-    priority: int
-    """0 for all if priority does not order the heads of a round."""
-    timestamp: float
-    uid: Uid
-    goes_first: bool = False
-    """Whether it comes first whatever it borrows, because its preemptions are in progress."""
-
+from queueing.core.settings import Settings
 
 Score = tuple[bool, bool, int, float, int, float, Uid]
-"""Sorts ascending: not goes_first, borrowing, share, priority (highest first), timestamp, uid."""
+"""Sorts ascending: not first whatever it borrows, because its preemptions are in progress;
+borrowing; share; priority (highest first; 0 where it does not order heads); timestamp; uid."""
 
 
-def fair_order(
-    contenders: Iterable[Contender],
-    tree: QuotaTree,
-    *,
-    prefers_non_borrowing: bool,
-) -> Iterator[Contender]:
-    """Yield all contenders, the fairest first, tree by tree in order of the roots' names.
+def fair_order(entries: Iterable[Entry], tree: QuotaTree, settings: Settings) -> Iterator[Entry]:
+    """Yield all entries, the fairest first, tree by tree in order of the roots' names.
 
-    In each cohort, the best contender of each child competes with the share that the child would
+    In each cohort, the best entry of each child competes with the share that the child would
     have with it, and the winner competes in the parent cohort, up to the root. The caller may
     charge usage between two yields: that changes shares only on the path of the last winner, so
     only the games on it are played again.
     """
-    trees: dict[Node, list[Contender]] = {}
-    for one in contenders:
+    trees: dict[Node, list[Entry]] = {}
+    for one in entries:
         trees.setdefault(one.node.root(), []).append(one)
     for root in sorted(trees, key=tree_place):
-        tournament = _Tournament(tree, prefers_non_borrowing=prefers_non_borrowing)
-        yield from tournament.play(root, trees[root])
+        yield from _Tournament(tree, settings).play(root, trees[root])
 
 
 def tree_place(root: Node) -> tuple[bool, str]:
@@ -54,22 +36,33 @@ def tree_place(root: Node) -> tuple[bool, str]:
 
 
 class _Tournament:
-    """The games of one tree: of each cohort, a heap of contenders from below with their scores."""
+    """The games of one tree: of each cohort, a heap of entries from below with their scores."""
 
-    __slots__ = ("_games", "_left", "_prefers_non_borrowing", "_shares", "_tree")
+    __slots__ = (
+        "_by_priority",
+        "_games",
+        "_left",
+        "_preemptors_first",
+        "_prefers_non_borrowing",
+        "_shares",
+        "_tree",
+    )
 
-    def __init__(self, tree: QuotaTree, *, prefers_non_borrowing: bool) -> None:
+    def __init__(self, tree: QuotaTree, settings: Settings) -> None:
+        fair = settings.fair_sharing
         self._tree = tree
         self._shares = Shares()
-        self._prefers_non_borrowing = prefers_non_borrowing
-        self._left: dict[Node, list[Contender]] = {}
-        """The contenders of each queue that did not win yet."""
-        self._games: dict[Node, list[tuple[Score, Contender]]] = {}
+        self._prefers_non_borrowing = fair is not None and fair.prioritize_non_borrowing
+        self._by_priority = settings.priority_sorting_within_cohort
+        self._preemptors_first = settings.prioritize_preemptors
+        self._left: dict[Node, list[Entry]] = {}
+        """The entries of each queue that did not win yet."""
+        self._games: dict[Node, list[tuple[Score, Entry]]] = {}
         """By cohort; a queue without one has a game of its own."""
 
-    def play(self, root: Node, contenders: Iterable[Contender]) -> Iterator[Contender]:
+    def play(self, root: Node, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the winner of the tree, then that of the others, and so on."""
-        for one in contenders:
+        for one in entries:
             self._left.setdefault(one.node, []).append(one)
         for queue in self._left:
             self._enter_best(queue)
@@ -91,35 +84,35 @@ class _Tournament:
                     self._send_up(node)
 
     def _enter_best(self, queue: Node) -> None:
-        """Enter the best contender of a queue that did not win yet in the game of its cohort."""
+        """Enter the best entry of a queue that did not win yet in the game of its cohort."""
         best = min([(self._score(queue, one), one) for one in self._left[queue]])
         heappush(self._games.setdefault(queue.parent or queue, []), best)
 
     def _send_up(self, cohort: Node) -> None:
-        """Enter the best contender of a cohort in the game of its parent, if it has one."""
+        """Enter the best entry of a cohort in the game of its parent, if it has one."""
         if cohort.parent is not None:
             best = self._games[cohort][0][1]
             parents = self._games.setdefault(cohort.parent, [])
             heappush(parents, (self._score(cohort, best), best))
 
-    def _score(self, child: Node, contender: Contender) -> Score:
-        """Return the score of a child of a cohort with the contender's usage added."""
-        node, usage = contender.node, contender.usage
+    def _score(self, child: Node, entry: Entry) -> Score:
+        """Return the score of a child of a cohort with the entry's usage added."""
+        node, usage, head = entry.node, entry.usage, entry.head
         if child is node:
             share = self._shares.of(node, usage)
-            borrows = _borrows_with(node, usage)
+            borrows = self._prefers_non_borrowing and _borrows_with(node, usage)
         else:
             with self._tree.attempt():
                 self._tree.add_usage(QueueName(node.name), usage)
                 share = self._shares.of(child)
-                borrows = child.borrows(usage)
+                borrows = self._prefers_non_borrowing and child.borrows(usage)
         return (
-            not contender.goes_first,
-            borrows and self._prefers_non_borrowing,
+            not (self._preemptors_first and head.preempting),
+            borrows,
             *share,
-            -contender.priority,
-            contender.timestamp,
-            contender.uid,
+            -head.workload.priority if self._by_priority else 0,
+            head.timestamp,
+            head.workload.uid,
         )
 
 

@@ -90,7 +90,13 @@ class Node:
 
     def queues(self) -> Iterator[Node]:
         """Return the queues of the subtree, in no defined order."""
-        return (one for one in self.subtree() if one.is_queue)
+        left = [self]
+        while left:
+            node = left.pop()
+            if node.is_queue:
+                yield node
+            else:
+                left.extend(node.children())
 
     def path(self) -> str:
         """Return `/root cohort/…/name`, as preemption messages print it."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from queueing.core.admissibility import refusal
 from queueing.core.decisions import Mode, Requeue, Wait
 from queueing.core.facts import Strategy
-from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid, namespace_of
+from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.core.rounds import Head, Progress, World
@@ -98,12 +98,14 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
 
     Who waits for free quota only is judged where it is, and stays there if others are faster.
     """
-    root = memory.trees.roots[queue.name]
+    node, root = memory.tree.queue(queue.name), memory.trees.roots[queue.name]
     reach = reaches.get(root)
     if reach is None:
         reach = reaches[root] = Reach(memory)
 
     def bound(resource: FlavorResource, priority: int | None) -> int:
+        if priority is None:  # of free quota only
+            return node.available(resource)
         return reach.most(queue.name, resource, priority)
 
     while (peers := queue.covered(bound)) is not None:
@@ -191,10 +193,8 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
 
     None if it may be judged.
     """
-    fact, peers = item.fact, item.peers
-    namespace = memory.objects.namespaces.get(namespace_of(fact.key))
-    queue = memory.objects.queues[peers.queue]
-    found = refusal(fact, queue, queue_inactive=False, namespace=namespace)
+    objects = memory.objects
+    found = refusal(item.fact, objects.queues[item.peers.queue], objects.namespaces)
     if found is None:
         return None
     isolate(memory, item)

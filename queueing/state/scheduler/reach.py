@@ -18,11 +18,9 @@ class Reach:
         fair = memory.settings.fair_sharing is not None
         self._memory, self._reach = memory, reach.Reach(by_shares=fair)
 
-    def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
-        """Return the most that can be had in a queue; without a priority, of free quota only."""
+    def most(self, name: QueueName, resource: FlavorResource, priority: int) -> int:
+        """Return the most that can be had in a queue, of free quota and from possible victims."""
         node = self._memory.tree.queue(name)
-        if priority is None:
-            return node.available(resource)
         policies = self._memory.objects.queues[name].preemption
         return self._reach.most(node, resource, priority, policies, self._memory.ledger)
 

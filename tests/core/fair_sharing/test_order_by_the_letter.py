@@ -7,14 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from queueing.core.entries import Entry
 from queueing.core.facts import ClusterQueueFact, CohortFact
-from queueing.core.fair_sharing.order import Contender, fair_order
+from queueing.core.fair_sharing.order import fair_order
 from queueing.core.fair_sharing.shares import Shares
-from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName, Uid
+from queueing.core.flavors.assignment import Assignment
+from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
-from queueing.testing.builders import cluster_queue, cohort, quota
+from queueing.testing.builders import cluster_queue, cohort, quota, workload
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 GPU = FlavorResource(FlavorName("default"), ResourceName("gpu"))
@@ -27,8 +30,8 @@ amounts = st.fixed_dictionaries({CPU: st.integers(0, 4)}, optional={GPU: st.inte
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[Arena, list[Contender]]:
-    """Draw a forest in use, and at most two contenders per queue."""
+def worlds(draw: st.DrawFn) -> tuple[Arena, list[Entry]]:
+    """Draw a forest in use, and at most two entries per queue."""
     facts: list[ClusterQueueFact | CohortFact] = [
         cohort(name, parent, fair_weight=draw(weights)) for name, parent in PARENTS.items()
     ]
@@ -41,32 +44,37 @@ def worlds(draw: st.DrawFn) -> tuple[Arena, list[Contender]]:
     arena = Arena(*facts)
     for name in QUEUES:
         arena.tree.add_usage(QueueName(name), draw(amounts))
-    contenders = [
-        Contender(
-            node=arena.tree.queue(QueueName(name)),
-            usage=draw(amounts),
+    names = draw(st.lists(st.sampled_from(QUEUES * 2), max_size=8, unique=False))
+    entries = []
+    for number, name in enumerate(names):
+        usage = draw(amounts)
+        fact = workload(
+            f"w{number}",
+            {one.resource: amount for one, amount in usage.items()},
+            local_queue=f"team/{name}",
             priority=draw(st.integers(0, 1)),
-            timestamp=float(draw(st.integers(0, 2))),
-            uid=Uid(f"uid-{number}"),
+            created=float(draw(st.integers(0, 2))),
         )
-        for number, name in enumerate(
-            draw(st.lists(st.sampled_from(QUEUES * 2), max_size=8, unique=False))
-        )
-    ]
-    return arena, contenders
+        head, queue = arena.head(fact), QueueName(name)
+        rules, node = arena.rules[queue], arena.tree.queue(queue)
+        outline = rules.offer.outline(head.demand, arena.settings.quota_check)
+        assigned = Assignment(demand=head.demand, outline=outline, usage=usage)
+        entries.append(Entry(head, rules, node, assigned))
+    return arena, entries
 
 
-def letter(left: list[Contender], tree: QuotaTree, *, prefers: bool) -> Iterator[Contender]:
+def letter(left: list[Entry], tree: QuotaTree, *, prefers: bool) -> Iterator[Entry]:
     """Give place after place; roots in order of their names, cohorts before lone queues."""
 
-    def key(child: Node, one: Contender) -> tuple[object, ...]:
+    def key(child: Node, one: Entry) -> tuple[object, ...]:
         with tree.attempt():
-            tree.add_usage(QueueName(one.node.name), one.usage)
+            tree.add_usage(one.head.queue, one.usage)
             borrows = prefers and child.borrows(one.usage)
             share = Shares().of(child)
-        return borrows, share, -one.priority, one.timestamp, one.uid
+        fact = one.head.workload
+        return borrows, share, -fact.priority, fact.created, fact.uid
 
-    def best(node: Node) -> Contender | None:
+    def best(node: Node) -> Entry | None:
         if node.is_queue:
             games = [(key(node, one), one) for one in left if one.node is node]
         else:
@@ -81,26 +89,27 @@ def letter(left: list[Contender], tree: QuotaTree, *, prefers: bool) -> Iterator
             yield winner
 
 
-def check_order(world: tuple[Arena, list[Contender]], *, prefers: bool) -> None:
-    arena, contenders = world
+def check_order(world: tuple[Arena, list[Entry]], *, prefers: bool) -> None:
+    arena, entries = world
     tree = arena.tree
+    fair = FairSharing(strategies=(), prioritize_non_borrowing=prefers)
     orders: list[list[str]] = []
     for give in (
-        fair_order(contenders, tree, prefers_non_borrowing=prefers),
-        letter(list(contenders), tree, prefers=prefers),
+        fair_order(entries, tree, Settings(fair_sharing=fair)),
+        letter(list(entries), tree, prefers=prefers),
     ):
         with tree.attempt():
             order: list[str] = []
             for one in give:
-                order.append(one.uid)
-                tree.add_usage(QueueName(one.node.name), one.usage)
+                order.append(one.head.workload.uid)
+                tree.add_usage(one.head.queue, one.usage)
         orders.append(order)
     assert orders[0] == orders[1]
 
 
 @FEW
 @given(worlds(), st.booleans())
-def test_the_order_of_heads(world: tuple[Arena, list[Contender]], prefers: bool) -> None:
+def test_the_order_of_heads(world: tuple[Arena, list[Entry]], prefers: bool) -> None:
     check_order(world, prefers=prefers)
 
 
@@ -108,7 +117,7 @@ def test_the_order_of_heads(world: tuple[Arena, list[Contender]], prefers: bool)
 @MANY
 @given(worlds(), st.booleans())
 def test_the_order_of_heads_in_many_worlds(
-    world: tuple[Arena, list[Contender]],
+    world: tuple[Arena, list[Entry]],
     prefers: bool,
 ) -> None:
     check_order(world, prefers=prefers)
