@@ -96,11 +96,6 @@ class Ruling(NamedTuple):
         return bool(self.kept) and self.mode in (Mode.PREEMPT, Mode.DEFERRED_FIT)
 
     @property
-    def gets_something(self) -> bool:
-        """Whether it is admitted, or is promised something."""
-        return self.mode is None or self.is_promise
-
-    @property
     def mode(self) -> Mode | None:
         """How far the judgement came; None if it is admitted."""
         return self.decision.mode

@@ -14,23 +14,10 @@ from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import fair_order
 from queueing.core.fair_sharing.precedence import Precedence
-from queueing.core.flavors.assignment import Progress
 from queueing.core.lending import LendLast
 from queueing.core.nomination import World, nominate
 from queueing.core.ordering import entry_key
 from queueing.core.processing import process
-from queueing.core.reasons import Lack
-
-__all__ = [
-    "Entry",
-    "Head",
-    "Lack",
-    "Progress",
-    "Round",
-    "Ruling",
-    "World",
-    "process_round",
-]
 
 _GIVES_WAY = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
 """How far heads came after which others of their queues may have a turn."""

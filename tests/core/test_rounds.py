@@ -3,6 +3,7 @@
 import pytest
 
 from queueing.core.decisions import Admit, Mode, Reason, Requeue, Wait
+from queueing.core.entries import Ruling
 from queueing.core.facts import (
     CheckPhase,
     ClusterQueueFact,
@@ -11,7 +12,6 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
-from queueing.core.rounds import Ruling
 from queueing.core.settings import Compatibility, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (

@@ -327,7 +327,7 @@ FAULTS = [
     ),
     Fault(
         "A high priority may borrow, whatever the policy says",
-        "queueing.core.restraint:Restraint.bars",
+        "queueing.core.credits.restraint:Restraint.bars",
         always(None),
         rich.who_may_not_borrow_stays_within_nominal_quota,
         lives=rich.restrained,

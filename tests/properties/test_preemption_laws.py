@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Preempt
+from queueing.core.entries import Ruling
 from queueing.core.facts import Admission, Condition, Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.nomination import World, nominate
-from queueing.core.rounds import Ruling
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
 from queueing.state.scheduler.heads import as_head

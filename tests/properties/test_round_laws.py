@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queueing.core.decisions import Admit, Wait
+from queueing.core.entries import Ruling
 from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
@@ -21,7 +22,6 @@ from queueing.core.facts import (
 )
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
-from queueing.core.rounds import Ruling
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, quota, workload

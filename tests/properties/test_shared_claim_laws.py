@@ -7,9 +7,9 @@ import pytest
 
 from queueing.core.decisions import Wait
 from queueing.core.devices import DeviceAsk
+from queueing.core.entries import Ruling
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.core.names import QueueName, ResourceName
-from queueing.core.rounds import Ruling
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life, Step

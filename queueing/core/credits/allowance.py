@@ -11,10 +11,10 @@ from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.holding import seconds_of
 from queueing.core.credits.period import spelled
 from queueing.core.credits.prices import Prices
+from queueing.core.credits.restraint import Restraint
 from queueing.core.decisions import Bar, Reason
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
-from queueing.core.restraint import Restraint
 from queueing.core.sharing import Use, added
 
 LOWEST_PRIORITY = -(2**31)

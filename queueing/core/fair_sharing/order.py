@@ -38,23 +38,14 @@ def tree_place(root: Node) -> tuple[bool, str]:
 class _Tournament:
     """The games of one tree: of each cohort, a heap of entries from below with their scores."""
 
-    __slots__ = (
-        "_by_priority",
-        "_games",
-        "_left",
-        "_preemptors_first",
-        "_prefers_non_borrowing",
-        "_shares",
-        "_tree",
-    )
+    __slots__ = ("_games", "_left", "_prefers_non_borrowing", "_settings", "_shares", "_tree")
 
     def __init__(self, tree: QuotaTree, settings: Settings) -> None:
         fair = settings.fair_sharing
         self._tree = tree
+        self._settings = settings
         self._shares = Shares()
         self._prefers_non_borrowing = fair is not None and fair.prioritize_non_borrowing
-        self._by_priority = settings.priority_sorting_within_cohort
-        self._preemptors_first = settings.prioritize_preemptors
         self._left: dict[Node, list[Entry]] = {}
         """The entries of each queue that did not win yet."""
         self._games: dict[Node, list[tuple[Score, Entry]]] = {}
@@ -97,7 +88,7 @@ class _Tournament:
 
     def _score(self, child: Node, entry: Entry) -> Score:
         """Return the score of a child of a cohort with the entry's usage added."""
-        node, usage, head = entry.node, entry.usage, entry.head
+        node, usage, head, settings = entry.node, entry.usage, entry.head, self._settings
         if child is node:
             share = self._shares.of(node, usage)
             borrows = self._prefers_non_borrowing and _borrows_with(node, usage)
@@ -107,10 +98,10 @@ class _Tournament:
                 share = self._shares.of(child)
                 borrows = self._prefers_non_borrowing and child.borrows(usage)
         return (
-            not (self._preemptors_first and head.preempting),
+            not (settings.prioritize_preemptors and head.preempting),
             borrows,
             *share,
-            -head.workload.priority if self._by_priority else 0,
+            -head.workload.priority if settings.priority_sorting_within_cohort else 0,
             head.timestamp,
             head.workload.uid,
         )

@@ -77,7 +77,8 @@ class Cell:
         limit = self.limits.borrowing_limit
         if limit is not None:
             most = self.quota + limit - (usage if usage > local else local)  # noqa: FURB136 - as above
-            above = min(above, most)
+            if most < above:  # noqa: PLR1730 - as above
+                above = most
         return above + local - usage if usage < local else above
 
     def available_now(self) -> int:

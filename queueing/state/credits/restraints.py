@@ -6,9 +6,9 @@ holds is the sum over the charges that it concerns; `drifted` checks that.
 
 from collections.abc import Collection, Iterable, Mapping
 
+from queueing.core.credits.restraint import Restraint
 from queueing.core.names import Key, QueueName
 from queueing.core.quota.node import Node
-from queueing.core.restraint import Restraint
 from queueing.core.sharing import Together, Use
 from queueing.state.usage.charges import Charge
 

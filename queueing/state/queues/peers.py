@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import WorkloadFact
+from queueing.core.flavors.assignment import Progress
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
-from queueing.core.rounds import Progress
 from queueing.core.usage import Demand
 
 Lacks = tuple[tuple[FlavorResource, int], ...]

@@ -4,13 +4,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from queueing.core.admissibility import refusal
+from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Mode, Requeue, Wait
+from queueing.core.entries import Head
 from queueing.core.facts import Strategy
+from queueing.core.flavors.assignment import Progress
 from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid
+from queueing.core.nomination import World
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
-from queueing.core.rounds import Head, Progress, World
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import BLOCKING, PARKED, Item, requests_of
@@ -20,6 +22,9 @@ from queueing.state.scheduler.wake import is_promised
 
 KEEPS_QUOTA = frozenset((Mode.DEFERRED_FIT, Mode.NO_CANDIDATES))
 """How far heads came that keep quota from others though they preempt nobody."""
+STRICT = Strategy.STRICT_FIFO
+NOBODY: frozenset[Uid] = frozenset()
+NO_TREES: frozenset[Node] = frozenset()
 Place = tuple[str, bool]
 """What trees take turns by: the name of the root, and whether it is a queue."""
 
@@ -75,20 +80,21 @@ def head_of(
     A head that must not be judged is set aside with its reason, and the next takes its turn; as
     Kueue counts, the turn is used up.
     """
-    fact = memory.objects.queues.get(queue.name)
-    if fact is None or queue.name in memory.ledger.asleep:
+    name, objects = queue.name, memory.objects
+    fact = objects.queues.get(name)
+    if fact is None or name in memory.ledger.asleep:
         return None
-    strict = fact.strategy is Strategy.STRICT_FIFO
+    strict = fact.strategy is STRICT
     while True:
         item = _first_of(memory, queue, reaches) if queue.shelves else queue.head()
         if item is None:
             return None
         if strict and not may_lead(memory, queue, item):
             return None
-        wait = refusal_of(memory, item)
-        if wait is None:
+        found = refusal(item.fact, fact, objects.namespaces)
+        if found is None:
             return item
-        refused.append(wait)
+        refused.append(_set_aside(memory, item, found))
         if not memory.settings.rules.waits_for_lacks:
             return None
 
@@ -104,7 +110,7 @@ def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -
         reach = reaches[root] = Reach(memory)
 
     def bound(resource: FlavorResource, priority: int | None) -> int:
-        if priority is None:  # of free quota only
+        if priority is None:
             return node.available(resource)
         return reach.most(queue.name, resource, priority)
 
@@ -195,8 +201,10 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
     """
     objects = memory.objects
     found = refusal(item.fact, objects.queues[item.peers.queue], objects.namespaces)
-    if found is None:
-        return None
+    return None if found is None else _set_aside(memory, item, found)
+
+
+def _set_aside(memory: Memory, item: Item, found: Refusal) -> Wait:
     isolate(memory, item)
     peers = item.peers
     wait = item.waits(found.requeue, found.reason, found.message)
@@ -210,15 +218,18 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
 
 def world_of(memory: Memory, heads: Sequence[Head]) -> World:
     """Return the world in which some heads are judged."""
-    on_shelves = {one.queue: one for one in heads if not memory.queues[one.queue].lanes}
+    queues, is_active = memory.queues, memory.objects.is_active
+    on_shelves = {one.queue: one for one in heads if not queues[one.queue].lanes}
 
     def pending(name: QueueName, resource: ResourceName, left: int) -> int:
-        queue = memory.queues.get(name)
-        if queue is None or not memory.objects.is_active(name):
+        queue = queues.get(name)
+        if queue is None or not is_active(name):
             return 0
+        if queue.lanes:
+            return queue.may_take(resource, left)
         head = on_shelves.get(name)
         asked = 0 if head is None else requests_of(head.demand).get(resource, 0)
-        return max(queue.may_take(resource, left), asked if asked <= left else 0)
+        return asked if asked <= left else 0
 
     limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
     plain = World(

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
-from queueing.core.rounds import Ruling, process_round
+from queueing.core.entries import Ruling
+from queueing.core.rounds import process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import PARKED, READY, Item

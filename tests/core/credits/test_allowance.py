@@ -2,10 +2,10 @@
 
 from queueing.core.credits.allowance import Allowance, Limit
 from queueing.core.credits.prices import Prices
+from queueing.core.credits.restraint import Restraint
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.restraint import Restraint
 from queueing.core.sharing import Use
 from queueing.testing.builders import cluster_queue, quota, workload
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from queueing.core.decisions import Admit
+from queueing.core.entries import Ruling
 from queueing.core.facts import WorkloadFact
-from queueing.core.rounds import Ruling
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, workload

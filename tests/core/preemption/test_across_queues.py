@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Admit, Mode, PreemptionReason, Wait
+from queueing.core.entries import Ruling
 from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key, QueueName
-from queueing.core.rounds import Ruling
 from queueing.core.settings import (
     AdmissionFairSharing,
     Compatibility,

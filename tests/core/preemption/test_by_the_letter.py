@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queueing.core.decisions import Mode, Wait
+from queueing.core.entries import Ruling
 from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
@@ -23,7 +24,6 @@ from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.names import FlavorName, FlavorResource, QueueName
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Query, Target
-from queueing.core.rounds import Ruling
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (

@@ -3,8 +3,8 @@
 import pytest
 
 from queueing.core.decisions import Mode, PreemptionReason, Reason, Requeue, Wait
+from queueing.core.entries import Ruling
 from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
-from queueing.core.rounds import Ruling
 from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
