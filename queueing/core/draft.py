@@ -100,5 +100,5 @@ class Draft:
 
 
 def _fits(entry: Entry) -> bool:
-    cell = entry.node.cell
-    return all(amount <= max(0, cell(one).available()) for one, amount in entry.usage.items())
+    available = entry.node.available
+    return all(amount <= available(resource) for resource, amount in entry.usage.items())

@@ -56,7 +56,7 @@ class LendLast:
             if asked is None:
                 asked = self._asked[root, resource] = self._asked_of(root, resource)
             others = asked[root] - asked.get(node, 0)
-            if amount > node.cell(resource).available() - others:
+            if amount + others > node.cell(resource).available():
                 return False
         return True
 

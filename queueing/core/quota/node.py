@@ -122,8 +122,9 @@ class Node:
 
     def available(self, resource: FlavorResource) -> int:
         """Return how much more may be used now; never negative for a queue."""
-        free = self.cell(resource).available()
-        return max(0, free) if self.is_queue else free
+        cell = self.cells.get(resource) or self.cell(resource)
+        free = cell.available()
+        return 0 if free < 0 and self.is_queue else free
 
     def borrows(self, resources: Iterable[FlavorResource]) -> bool:
         """Say whether more than the subtree's quota of any of the resources is used."""
