@@ -1,7 +1,7 @@
 """The order of entries with fair sharing: a tournament in each tree."""
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import heappop, heappush
 
 from queueing.core.entries import Entry
 from queueing.core.fair_sharing.shares import Shares
@@ -36,7 +36,7 @@ def tree_place(root: Node) -> tuple[bool, str]:
 
 
 class _Tournament:
-    """The games of one tree: of each cohort, a heap of entries from below with their scores."""
+    """The games of one tree: of each cohort, the entries from below, sorted by their scores."""
 
     __slots__ = ("_games", "_left", "_prefers_non_borrowing", "_settings", "_shares", "_tree")
 
@@ -65,7 +65,7 @@ class _Tournament:
             winner = final[0][1]
             path = list(winner.node.ancestors()) or [root]
             for node in path:
-                heappop(self._games[node])
+                del self._games[node][0]
             self._left[winner.node].remove(winner)
             yield winner
             if self._left[winner.node]:
@@ -77,14 +77,14 @@ class _Tournament:
     def _enter_best(self, queue: Node) -> None:
         """Enter the best entry of a queue that did not win yet in the game of its cohort."""
         best = min([(self._score(queue, one), one) for one in self._left[queue]])
-        heappush(self._games.setdefault(queue.parent or queue, []), best)
+        insort(self._games.setdefault(queue.parent or queue, []), best)
 
     def _send_up(self, cohort: Node) -> None:
         """Enter the best entry of a cohort in the game of its parent, if it has one."""
         if cohort.parent is not None:
             best = self._games[cohort][0][1]
             parents = self._games.setdefault(cohort.parent, [])
-            heappush(parents, (self._score(cohort, best), best))
+            insort(parents, (self._score(cohort, best), best))
 
     def _score(self, child: Node, entry: Entry) -> Score:
         """Return the score of a child of a cohort with the entry's usage added."""

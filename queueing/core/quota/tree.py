@@ -126,7 +126,7 @@ class QuotaTree:
         """Charge usage to a queue and, beyond what it never lends, to the cohorts above it."""
         node = self._queues[queue]
         for resource, amount in usage.items():
-            self.charge(node.cell(resource), amount)
+            self.charge(node.cells.get(resource) or node.cell(resource), amount)
 
     def remove_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
         """Undo an `add_usage`."""
