@@ -185,7 +185,7 @@ FAULTS = [
     ),
     Fault(
         "Released quota wakes nobody",
-        "queueing.state.usage.ledger:UsageChanges.release",
+        "queueing.state.scheduler.wake:_wake_tree",
         always(None),
         rebuild.nobody_waits_whom_a_new_engine_would_admit,
     ),

@@ -25,7 +25,7 @@ def test_a_pair_is_known_from_its_first_preemption_on() -> None:
 def test_a_preemption_that_was_not_carried_out_is_no_pair() -> None:
     pairs = Pairs()
     pairs.note(ONE, TWO)
-    pairs.forget(TWO)
+    pairs.retract(ONE, TWO)
     assert pairs.victims_of(ONE) == frozenset()
 
 

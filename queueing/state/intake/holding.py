@@ -91,8 +91,9 @@ def _turn_ready(memory: Memory, key: Key) -> None:
 
 def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
     """Undo the preemption of a victim whose eviction was not written."""
-    memory.ledger.spare(victim.key)
+    preemptor = memory.ledger.spare(victim.key)
     charge = memory.ledger.charges.get(victim.key)
     if charge is not None:
         memory.doubt_promises(memory.root_of(charge.holder.queue))
-    memory.forget_pairs(victim.uid)
+    for pairs in memory.pairs.values():
+        pairs.retract(preemptor, victim.uid)

@@ -21,11 +21,16 @@ class Pairs:
         """Remember a preemption."""
         self._victims.setdefault(preemptor, set()).add(victim)
 
+    def retract(self, preemptor: Uid | None, victim: Uid) -> None:
+        """Forget a preemption that was decided and not carried out."""
+        if preemptor in self._victims:
+            self._victims[preemptor].discard(victim)
+
     def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
         return frozenset(self._victims.get(preemptor, ()))
 
     def forget(self, uid: Uid) -> None:
-        """Forget all pairs of a workload that changed, or that keeps its quota after all."""
+        """Forget all pairs of a workload whose demand or priority changed."""
         self._victims.pop(uid, None)
         for victims in self._victims.values():
             victims.discard(uid)

@@ -23,8 +23,6 @@ from queueing.state.scheduler.wake import is_promised
 KEEPS_QUOTA = frozenset((Mode.DEFERRED_FIT, Mode.NO_CANDIDATES))
 """How far heads came that keep quota from others though they preempt nobody."""
 STRICT = Strategy.STRICT_FIFO
-NOBODY: frozenset[Uid] = frozenset()
-NO_TREES: frozenset[Node] = frozenset()
 Place = tuple[str, bool]
 """What trees take turns by: the name of the root, and whether it is a queue."""
 

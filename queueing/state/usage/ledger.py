@@ -206,10 +206,12 @@ class Ledger:
         if self.promises:
             self.changes.released.add(charge.holder.queue)
 
-    def spare(self, key: Key) -> None:
-        """Undo `evict`, because it was not written."""
-        if self.evicting.pop(key, None) is not None and key in self.charges:
+    def spare(self, key: Key) -> Uid | None:
+        """Undo `evict`, because it was not written; return the preemptor, None if there is none."""
+        preemptor = self.evicting.pop(key, None)
+        if preemptor is not None and key in self.charges:
             self._mark(self.charges[key], evicted=False)
+        return preemptor
 
     def open_queue(self, name: QueueName) -> None:
         """Charge the tree for the workloads that hold quota of a queue that is new in it."""
