@@ -285,7 +285,7 @@ FAULTS = [
     Fault(
         "What could be had leaves out victims",
         "queueing.state.scheduler.reach:Reach.most",
-        lambda most: lambda self, name, resource, _: most(self, name, resource, None),
+        lambda most: lambda self, name, resource, _: most(self, name, resource, -(10**9)),
         reach.who_is_out_of_reach_gets_nothing,
     ),
     Fault(

@@ -21,7 +21,8 @@ from tests.lives.random_worlds import MODES
 from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
 
 Done = Admit | Preempt
-PORTIONS_MAX = 500
+PORTIONS_MAX = 1_000
+"""In Kueue mode a search that goes in circles is tried 256 times, with up to three pauses each."""
 RESTS_MAX = 60
 
 
