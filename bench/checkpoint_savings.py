@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from queueing.core.checkpoints.phases import Event, Phase
-from queueing.core.checkpoints.record import Cause, Record, Request
-from queueing.core.checkpoints.step import Happening, look_again_at, settle, step
-from queueing.core.checkpoints.terms import Driver, Terms
+from queueing.checkpoints.rules.phases import Event, Phase
+from queueing.checkpoints.rules.record import Cause, Record, Request
+from queueing.checkpoints.rules.step import Happening, look_again_at, settle, step
+from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.core.facts import PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key
 from queueing.sim.virtual_time import VirtualTime

@@ -7,6 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CONTROLLER = ROOT / "queueing" / "controller"
+CAPABILITIES = ("checkpoints",)
+LAYER = {"rules": "rules", "wire": "translate", "memory": "controller", "shell": "controller"}
+"""Of each part of a capability: where it stands in the picture of the packages."""
 MAPPED = [
     "state",
     "controller",
@@ -16,6 +19,12 @@ MAPPED = [
     "kinds/builtin",
     *(f"cli/{one}" for one in ("kind", "local", "production", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
+    *CAPABILITIES,
+    *(
+        f"{one.parents[1].name}/{one.parent.name}"
+        for capability in CAPABILITIES
+        for one in (ROOT / "queueing" / capability).glob("*/__init__.py")
+    ),
     *(f"state/{one}" for one in ("answers", "intake", "memory", "queues", "scheduler", "usage")),
 ]
 WORDS, DECISIONS = 25, 35
@@ -27,8 +36,10 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 PATH = re.compile(
     r"`((?:api|queueing|tests|docs|e2e|bench|config|charts)/[\w./-]*|(?:core|state|controller|translate)/[\w/]+)`"
 )
-IMPORT = re.compile(r"^(?:from|import) queueing(?:(_api)|\.(\w+))", re.MULTILINE)
-INSIDE = re.compile(r"^from queueing\.controller\.(\w+)", re.MULTILINE)
+IMPORT = re.compile(r"^(?:from|import) queueing(?:(_api)|\.(\w+)(?:\.(\w+))?)", re.MULTILINE)
+INSIDE = re.compile(
+    r"^from queueing\.(?:controller\.(\w+)|(\w+)\.(?:shell|(memory))\b)", re.MULTILINE
+)
 ARROW = re.compile(r"(\w+) --> (\w+)")
 ROW = re.compile(r"^\| \*\*(.+?)\*\*.*?(?:\[\w+\]\(([^)]+)\)|$)", re.MULTILINE)
 
@@ -75,13 +86,21 @@ def test_every_function_in_the_pictures_is_there() -> None:
     assert [one for one in named if f"def {one}(" not in sources] == []
 
 
+def layer(package: str, part: str) -> str:
+    """Return a package's name in the picture; of a capability, each part belongs to a layer."""
+    return LAYER.get(part, package) if package in CAPABILITIES else package
+
+
 def imports() -> set[tuple[str, str]]:
     """Return which package imports which."""
     found = set()
     for file in (ROOT / "queueing").rglob("*.py"):
-        here = file.relative_to(ROOT / "queueing").parts[0].removesuffix(".py")
-        for api, name in IMPORT.findall(file.read_text()):
-            found.add((here, "api" if api else name))
+        name, *inner = (
+            part.removesuffix(".py") for part in file.relative_to(ROOT / "queueing").parts
+        )
+        here = layer(name, inner[0] if inner else "")
+        for api, there, part in IMPORT.findall(file.read_text()):
+            found.add((here, "api" if api else layer(there, part)))
     return {(here, there) for here, there in found if there and here != there}
 
 
@@ -100,11 +119,19 @@ def test_the_picture_of_the_packages_is_the_one_that_imports_draw() -> None:
 
 
 def test_the_picture_of_the_controller_is_the_one_that_imports_draw() -> None:
+    files = [
+        (file, file.relative_to(CONTROLLER).parts[0].removesuffix(".py"))
+        for file in CONTROLLER.rglob("*.py")
+    ]
+    for one in CAPABILITIES:
+        folder = ROOT / "queueing" / one
+        files += [(file, one) for file in (folder / "shell").rglob("*.py")]
+        files += [(file, "stores") for file in folder.glob("memory*/**/*.py")]
     real = {
         (here, there)
-        for file in CONTROLLER.rglob("*.py")
-        for there in INSIDE.findall(file.read_text())
-        if (here := file.relative_to(CONTROLLER).parts[0].removesuffix(".py")) != there
+        for file, here in files
+        for inside, capability, memory in INSIDE.findall(file.read_text())
+        if here != (there := inside or ("stores" if memory else capability))
     }
     drawn = set(ARROW.findall((ROOT / "ARCHITECTURE.md").read_text().split("```mermaid")[3]))
     assert len(drawn) > 20

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import click
 
+from queueing.checkpoints.rules import phases as checkpoints
 from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
-from queueing.core.checkpoints import phases as checkpoints
 from queueing.core.decisions import PreemptionReason, Reason
 from queueing.translate import gates
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from queueing import __version__
+from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.clock import Clock, SystemClock
 from queueing.controller.admission_policies.installation import install
 from queueing.controller.admission_policies.rendering import PolicyRules
@@ -40,7 +41,6 @@ from queueing.controller.standby import Standby
 from queueing.controller.telemetry.broadcast import Broadcast
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.telemetry.traces import WorkloadTraces
-from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster, load_cluster

@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
+from queueing.checkpoints.memory import CheckpointMemory
+from queueing.checkpoints.shell import composition as checkpoints
 from queueing.clock import Clock
-from queueing.controller.checkpoints import composition as checkpoints
 from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits import composition as credit_composition
 from queueing.controller.decisions.cycles import Cycles
@@ -23,7 +24,6 @@ from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
-from queueing.controller.stores.checkpoints import CheckpointMemory
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.term import Term

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.controller.admission_policies.rendering import PolicyRules
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
-from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.lifecycle.rules import Backoff, LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
 from queueing.kube.client import WRITE_TIMEOUT_S

@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Iterator
 from functools import partial
 from typing import Any
 
-from queueing.controller.checkpoints import composition as checkpoints
+from queueing.checkpoints.shell import composition as checkpoints
 from queueing.controller.composition import Parts, Surroundings
 from queueing.controller.intake import watches
 from queueing.controller.workers import Workers

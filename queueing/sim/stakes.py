@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from queueing.core.checkpoints.record import Record
+from queueing.checkpoints.rules.record import Record
+from queueing.checkpoints.wire import inbound
+from queueing.checkpoints.wire import objects as wire
+from queueing.checkpoints.wire.effective import Policies
+from queueing.checkpoints.wire.stakes import stake
 from queueing.core.names import Key
 from queueing.core.stakes import Stake
-from queueing.translate.checkpoints import inbound, wire
-from queueing.translate.checkpoints.effective import Policies
-from queueing.translate.checkpoints.stakes import stake
 from queueing.translate.jobs import batch
 from queueing.translate.wire import queues
 from queueing.translate.wire.jobs import Job

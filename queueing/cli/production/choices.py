@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.cli.options import Command, Decorator, cluster_options
 from queueing.cli.output import UsageProblem
-from queueing.core.checkpoints.terms import USUAL_DRIVERS, Driver
 from queueing.core.settings import Compatibility
 
 OUR_API_VERSION = "config.queueing.dev/v1alpha1"

@@ -71,8 +71,8 @@ class Credits:
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
         """Yield the reflectors, each with the plural name of its kind; nothing runs yet.
 
-        The session waits for them by `checkpoints.composition.is_known`, since a cluster may not
-        have these kinds.
+        The session waits for them by `checkpoints.shell.composition.is_known`, since a cluster may
+        not have these kinds.
         """
         for resource, kind, on_event in (
             (resources.CREDIT_POLICIES, wire.CreditPolicy, self.intake.on_policy),

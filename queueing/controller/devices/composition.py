@@ -7,8 +7,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NoReturn
 
+from queueing.checkpoints.shell.composition import is_known
 from queueing.controller.admission_policies.injection import tried
-from queueing.controller.checkpoints.composition import is_known
 from queueing.controller.devices.claims import Claims
 from queueing.controller.devices.delays import Delays
 from queueing.controller.devices.evictions import DeviceEvictions

@@ -6,5 +6,5 @@ Reading order: `watches` lists the kinds that a term watches, each with the meth
 events. `pump` handles Workloads and Jobs, with `requests` for what Workloads request.
 `admin_objects` handles what admins write, with `queue_changes` for which changes of a ClusterQueue
 concern its Workloads. Kinds that only one feature needs are handled by the `intake` of `devices`,
-`checkpoints` or `credits`.
+`checkpoints.shell` or `credits`.
 """

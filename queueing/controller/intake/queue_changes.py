@@ -1,6 +1,6 @@
 """Which changes of a ClusterQueue concern the Workloads that queue in it or hold its quota."""
 
-from queueing.translate.checkpoints.names import POLICY
+from queueing.checkpoints.wire.names import POLICY
 from queueing.translate.wire.queues import ClusterQueue
 
 

@@ -27,7 +27,7 @@ class DeviceMaker(Protocol):
 
 
 class Barrier(Protocol):
-    """Delays the stop of an evicted Workload while its pods save (`checkpoints.barrier`)."""
+    """Delays the stop of an evicted Workload while its pods save (`checkpoints.shell.barrier`)."""
 
     def holds(self, workload: Workload, jobs: Sequence[JobView]) -> bool:
         """Say whether these Jobs of a Workload must not be suspended yet."""

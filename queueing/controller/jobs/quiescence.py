@@ -6,11 +6,11 @@ nothing until it shows that the controller has seen the suspension after the sta
 have, `LINGER_S` are waited for, and then the pods are listed.
 """
 
+from queueing.checkpoints.wire.objects import Pod
 from queueing.clock import Clock
 from queueing.controller.job_pods import pods_of
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
-from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 

@@ -7,7 +7,7 @@ as a whole and never changed in place.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.stores.checkpoints import CheckpointMemory
+from queueing.checkpoints.memory import CheckpointMemory
 from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.gang_members import GangMembers
 from queueing.controller.stores.indexes import Index

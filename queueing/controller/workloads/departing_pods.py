@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from queueing.checkpoints.wire.objects import Pod
 from queueing.clock import Clock
 from queueing.controller.job_pods import labelled_pods
 from queueing.core.names import Uid
 from queueing.kube.client import Client
-from queueing.translate.checkpoints.wire import Pod
 from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
 
 AGAIN_S = 1.0

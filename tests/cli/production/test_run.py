@@ -15,12 +15,12 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from queueing.checkpoints.rules.terms import Driver
 from queueing.cli.main import cli
 from queueing.cli.output import UsageProblem
 from queueing.cli.production.choices import Flags, parse_gates, read_choices
 from queueing.cli.production.parts import serving_options
 from queueing.cli.production.supervisor import supervise
-from queueing.core.checkpoints.terms import Driver
 from queueing.core.settings import Compatibility
 from queueing.serving.process import serve
 from queueing.testing.ports import HOST, free_ports

@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from queueing.observe.trace_ids import trace_id_of
-from tests.controller.checkpoints.save_harness import (
+from tests.checkpoints.shell.save_harness import (
     Pods,
     checkpoint,
     objects,
