@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CONTROLLER = ROOT / "queueing" / "controller"
-CAPABILITIES = ("checkpoints",)
+CAPABILITIES = ("checkpoints", "devices")
 LAYER = {"rules": "rules", "wire": "translate", "memory": "controller", "shell": "controller"}
 """Of each part of a capability: where it stands in the picture of the packages."""
 MAPPED = [

@@ -17,15 +17,7 @@ from e2e.product import install
 from e2e.wire import ApiError, Object
 from queueing.translate.jobs import batch
 from queueing.webhooks.policies import claims
-from tests.translate.devices.golden import (
-    Golden,
-    admitted,
-    goldens,
-    job_of,
-    patch_of,
-    realised,
-    started,
-)
+from tests.devices.wire.golden import Golden, admitted, goldens, job_of, patch_of, realised, started
 
 TRIED = {"dryRun": "All"}
 IN_FORCE_S = 60.0

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import build
-from queueing.translate.devices.selector import Answer, selector
-from tests.translate.devices.random_selectors import Grammar
-from tests.translate.devices.selector_cases import (
+from queueing.devices.rules.selector import Answer, selector
+from tests.devices.rules.random_selectors import Grammar
+from tests.devices.rules.selector_cases import (
     ANSWERS,
     EXPRESSIONS,
     RANDOM_ANSWERS,

@@ -1,7 +1,7 @@
 """The face of the evaluator: an expression is compiled once, and called with values.
 
 Called by `webhooks.rules` at each review, by `kinds.expressions` at each look at an object, and by
-`translate.devices.selector` for each device that may match.
+`devices.rules.selector` for each device that may match.
 """
 
 from collections.abc import Iterator, Mapping

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from queueing.cli.output import UsageProblem, no_answer
+from queueing.devices.wire.names import WORKLOAD_UID
 from queueing.kube.client import Client
 from queueing.kube.config import ConfigurationError, load_cluster
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError, UnreachableError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import RESOURCES, Resource
 from queueing.translate import labels
-from queueing.translate.devices.names import WORKLOAD_UID
 
 KINDS = (
     "ResourceFlavor",

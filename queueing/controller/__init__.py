@@ -23,8 +23,9 @@ Read in this order:
    the rest of a Workload's life (checks, timeouts, retention) and writes why it waits; `queues`
    writes statuses and finalizers of ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods`
    lists the pods of Jobs for whoever needs them.
-5. `credits` and `devices` are features, each with a `composition` of its own, as has the shell of
-   `queueing.checkpoints`. `features` is where one takes part once the cluster has objects of it.
+5. `credits` is a feature with a `composition` of its own, as are the shells of
+   `queueing.checkpoints` and `queueing.devices`. `features` is where one takes part once the
+   cluster has objects of it.
 6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.
    `telemetry` (metrics, traces, read models for the serving process) hears of all the above, and
    nothing depends on it. `process` has what only concerns the operating process, such as probes.

@@ -16,7 +16,6 @@ from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits import composition as credit_composition
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import EffectDependencies, Effects
-from queueing.controller.devices import composition as device_composition
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
@@ -38,6 +37,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.decisions import Cycle
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
+from queueing.devices.shell import composition as device_composition
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
+from queueing.devices.wire.names import CLASS_PREFIX
 from queueing.kinds.paths import ABSENT, Steps, clear, put, value_at
 from queueing.kinds.pod_sets import Original, Places, PodSet
-from queueing.translate.devices.names import CLASS_PREFIX
 from queueing.translate.jobs.injection import ConflictError, Injection
 
 Document = dict[str, Any]

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
-from queueing.translate.devices.asks import DeviceSurroundings
-from queueing.translate.devices.catalog import catalog_of
-from queueing.translate.devices.given import amounts_of
-from queueing.translate.devices.index import index_of, slice_of
-from queueing.translate.devices.lacks import lack
-from queueing.translate.devices.names import WORKLOAD_UID, pod_of, workload_uid
-from queueing.translate.devices.offers import Shape, judge
-from queueing.translate.devices.true_up import (
+from queueing.devices.wire import objects as wire
+from queueing.devices.wire.asks import DeviceSurroundings
+from queueing.devices.wire.catalog import catalog_of
+from queueing.devices.wire.given import amounts_of
+from queueing.devices.wire.index import index_of, slice_of
+from queueing.devices.wire.lacks import lack
+from queueing.devices.wire.names import WORKLOAD_UID, pod_of, workload_uid
+from queueing.devices.wire.offers import Shape, judge
+from queueing.devices.wire.true_up import (
     NO_CHARGES,
     Charges,
     Possession,
@@ -20,7 +21,6 @@ from queueing.translate.devices.true_up import (
     settled,
 )
 from queueing.translate.labels import POD_SET
-from queueing.translate.wire import devices as wire
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from queueing.cel.values import Amount, Version
+from queueing.devices.wire import objects as wire
+from queueing.devices.wire.allocations import Holding, holdings
+from queueing.devices.wire.index import Device, Index, index_of, slice_of
 from queueing.sim.documents import Document
-from queueing.translate.devices.allocations import Holding, holdings
-from queueing.translate.devices.index import Device, Index, index_of, slice_of
 from queueing.translate.inbound.manifests import ManifestError, read
-from queueing.translate.wire import devices as wire
 from queueing.translate.wire.meta import Wire
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing_api.quantity import Form, ParsedQuantity

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from queueing.devices.wire.names import WORKLOAD_UID
 from queueing.sim.documents import Document, Step, parse, spell
 from queueing.sim.unknown_fields import did_you_mean, names_at, unknown_field_warnings
 from queueing.sim.yaml_text import ManifestError
-from queueing.translate.devices.names import WORKLOAD_UID
 from queueing.webhooks.admission import check
 from queueing.webhooks.rules import RULES_OF
 from queueing_api.batch.v1 import Job

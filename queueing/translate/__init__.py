@@ -7,6 +7,6 @@ Reading order: `wire` has the objects, with the fields that we read. `inbound` m
 by `requests` (what a pod requests), with `limits` (LimitRanges) and `transformations` (of the
 Configuration). `outbound` makes patches of decisions. `jobs` knows how a Job becomes a Workload and
 how its pod template is changed at a start and restored. `configuration` and `gates` read Kueue's
-Configuration. The features have packages or modules of their own: `devices`, and `credits`,
-`budgets` and `usage_records`; `queueing.checkpoints` has its own `wire`.
+Configuration. `credits`, `budgets` and `usage_records` are features; `queueing.checkpoints` and
+`queueing.devices` have a `wire` of their own.
 """

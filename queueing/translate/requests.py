@@ -7,7 +7,7 @@ and, for sidecars, https://kep.k8s.io/753.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from queueing.translate.devices.asks import NO_SURROUNDINGS, DeviceSurroundings
+from queueing.devices.wire.asks import NO_SURROUNDINGS, DeviceSurroundings
 from queueing.translate.limits import FORBIDDEN, NO_LIMITS, Amounts, LimitSummary
 from queueing.translate.problems import Problems
 from queueing.translate.transformations import NO_RULES, ResourceRules

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from queueing.translate.devices.selector import Answer, Verdict, selector
+from queueing.devices.rules.selector import Answer, Verdict, selector
 from queueing.webhooks.findings import Finding, Wire, dig, entries
 
 EXAMPLE = "80Gi"

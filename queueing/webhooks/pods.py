@@ -8,7 +8,7 @@ a device that was not accounted for.
 
 from typing import Final
 
-from queueing.translate.devices import names
+from queueing.devices.wire import names
 
 INJECT: Final = names.INJECT
 RESOURCES: Final = names.INJECT_RESOURCE

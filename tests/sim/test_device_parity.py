@@ -16,14 +16,7 @@ from queueing.core.settings import Compatibility
 from queueing.sim.documents import Document, load
 from queueing.sim.intake import read_world
 from queueing.sim.plan import until_stable
-from tests.translate.devices.fleet import (
-    DRIVER,
-    HOPPER,
-    device_class,
-    gpu,
-    node,
-    resource_slice,
-)
+from tests.devices.fleet import DRIVER, HOPPER, device_class, gpu, node, resource_slice
 
 Wire = dict[str, Any]
 Outcome = dict[str, int] | str

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from queueing.devices.wire import names
 from queueing.kube.client import Call, Client
 from queueing.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
 from queueing.kube.request import SETUP_TIMEOUT_S
 from queueing.kube.resources import PODS
-from queueing.translate.devices import names
 from queueing.webhooks.pods import CLAIM
 
 logger = logging.getLogger(__name__)

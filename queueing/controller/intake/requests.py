@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
-from queueing.translate.devices.offers import Shape
+from queueing.devices.wire.offers import Shape
 from queueing.translate.inbound.workloads import Asks, asks_of
 from queueing.translate.requests import Surroundings
 from queueing.translate.transformations import ResourceRules

@@ -1,7 +1,7 @@
 """Errors of a start that are not the API server's."""
 
+from queueing.devices.wire.messages import DeviceReason
 from queueing.kube.errors import NotSentError
-from queueing.translate.devices.messages import DeviceReason
 
 
 class DevicesRefusedError(Exception):

@@ -4,7 +4,6 @@ Plain memory of one term of leadership: the intakes fill it, all others read it,
 stored. Invariant: an object is replaced as a whole and never changed in place.
 
 Begin with `objects`, which holds the rest: `gang_members` (which Jobs and Workloads belong to which
-gang), the memory of `queueing.checkpoints`, `devices` (DRA: rules, hardware, templates and claims)
-with `allocations` (what allocated claims are charged), and `workload_counts` (numbers of Workloads
-for metrics). `indexes` and `by_name` are small helpers of these.
+gang), the memory of `queueing.checkpoints` and of `queueing.devices`, and `workload_counts`
+(numbers of Workloads for metrics). `indexes` and `by_name` are small helpers of these.
 """

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from queueing.checkpoints.memory import CheckpointMemory
-from queueing.controller.stores.devices import DeviceMemory
 from queueing.controller.stores.gang_members import GangMembers
 from queueing.controller.stores.indexes import Index
 from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
+from queueing.devices.memory.objects import DeviceMemory
 from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID

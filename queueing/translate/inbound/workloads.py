@@ -20,8 +20,8 @@ from queueing.core.facts import (
 )
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
 from queueing.core.selectors import Requirement
-from queueing.translate.devices.counting import count_devices
-from queueing.translate.devices.offers import Shape
+from queueing.devices.wire.counting import count_devices
+from queueing.devices.wire.offers import Shape
 from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, USER
 from queueing.translate.marks import refusal_of, refused_marks

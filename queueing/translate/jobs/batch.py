@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
+from queueing.devices.wire.swaps import same_but_swapped, swapped, unswapped
 from queueing.translate import labels
-from queueing.translate.devices.swaps import same_but_swapped, swapped, unswapped
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.environment import each_name_once
 from queueing.translate.jobs.indexes import count_of_union

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from queueing.devices.wire.realisation import PodChanges
 from queueing.translate import labels
-from queueing.translate.devices.realisation import PodChanges
 from queueing.translate.wire.pods import PodTemplate, Toleration
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import PodSetAssignment, PodSetUpdate

@@ -10,7 +10,7 @@ flatten, hence a part for each resource that there may be.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from queueing.translate.devices.containers import SIDECAR
+from queueing.devices.rules.containers import SIDECAR
 from queueing.webhooks import pods
 from queueing.webhooks.policies.demand import Mutation
 

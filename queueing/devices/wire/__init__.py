@@ -1,0 +1,17 @@
+"""Devices by Dynamic Resource Allocation (DRA, `resource.k8s.io/v1`): requests, offers and claims.
+
+Pure. A *shape* is what a pod requests of devices; an *offer* is what a flavor's devices are to it,
+and how much quota it is charged.
+
+Reading order:
+
+1. What there is: `objects` of the API, `index` (ResourceSlices and nodes → devices) and `catalog`
+   (DeviceFlavors, DeviceClasses and mappings → rules).
+2. What pods request: `asks`; `requests` in terms of devices.
+3. Offers: `offers`, by `matching` (which devices satisfy a request), `packing` (how many pods they
+   could serve), `charges` and `counting` (what is charged); `lacks` of the whole cluster.
+4. Claims of an admission: `realisation`, with `terms`, `domains` and `swaps`; `names` of all that
+   is created; `bound` and `own_claims` for claims that users wrote themselves.
+5. After the allocation: `allocations` and `given` (what claims hold), `true_up` (what is charged
+   then), `free` and `delays` (what users are told while pods wait), `messages`.
+"""

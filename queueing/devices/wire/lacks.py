@@ -1,0 +1,54 @@
+"""Which claims of users' own the devices of the whole cluster are too few for, in any flavor.
+
+Only for classes of `deviceClassMappings`, where Kueue asks the same. What counts by a DeviceFlavor
+is told flavor by flavor (`offers`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from queueing.core.selectors import Toleration
+from queueing.devices.wire.catalog import Catalog
+from queueing.devices.wire.index import Index
+from queueing.devices.wire.matching import candidates
+from queueing.devices.wire.messages import insufficient
+from queueing.devices.wire.offers import Shape, is_only_counted
+from queueing.devices.wire.requests import Request, Way, claim_of
+
+_WHATEVER_TAINTS = (Toleration(operator="Exists"),)
+
+
+def lack(shape: Shape, catalog: Catalog, index: Index) -> str:
+    """Return why no flavor can ever serve a shape as the cluster is now; empty if one may."""
+    if not shape.bound or is_only_counted(shape, catalog, index):
+        return ""
+    claims = (
+        claim_of(one.spec) for one in shape.bound if one.spec is not None and not one.extended
+    )
+    lacks = (
+        told
+        for claim in claims
+        for request in claim.requests
+        for told in _lack(request, catalog, index)
+    )
+    return next(lacks, "")
+
+
+def _lack(request: Request, catalog: Catalog, index: Index) -> Iterator[str]:
+    """Yield what the first way of a request lacks, if all of its ways lack devices."""
+    told = [_lack_of(way, catalog, index) for way in request.ways]
+    if told and all(told):
+        yield told[0]
+
+
+def _lack_of(way: Way, catalog: Catalog, index: Index) -> str:
+    rule = catalog.rules.get(way.device_class)
+    if rule is None or not rule.mapped or way.admin or not way.count:
+        return ""
+    # Selectors alone decide: taints and capacities are lacks of a flavor, as devices may change.
+    plain = replace(way, capacity={}, tolerations=_WHATEVER_TAINTS)
+    found = candidates(plain, index.on({}), catalog.classes)
+    devices = found.devices
+    if found.refusal is not None or len(devices) >= way.count or any(one.shared for one in devices):
+        return ""
+    return insufficient(way.device_class, len(devices), way.count)

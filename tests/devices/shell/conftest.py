@@ -1,0 +1,3 @@
+from tests.controller.conftest import definitions, world
+
+__all__ = ["definitions", "world"]
