@@ -5,7 +5,7 @@ Replies are not parsed here, so that a hot path decodes just what it uses. Failu
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +20,7 @@ from yarl import URL
 
 from queueing.kube.config import Cluster
 from queueing.kube.credentials import Grant
-from queueing.kube.errors import KubeError, LostError, UnauthorizedError, error_of
+from queueing.kube.errors import LostError, UnauthorizedError, error_of
 from queueing.kube.request import (
     JSON,
     METADATA,
@@ -35,7 +35,7 @@ from queueing.kube.request import (
     stated,
 )
 from queueing.kube.resources import Target
-from queueing.kube.session import CONNECT_TIMEOUT_S, named_failures, open_session
+from queueing.kube.session import CONNECT_TIMEOUT_S, FAILURES, named, open_session
 
 __all__ = [
     "PLAIN",
@@ -159,14 +159,8 @@ class Client:
         self, method: str, target: Target, body: Body, call: Call, content_type: str = JSON
     ) -> bytes:
         timeout = self.write_timeout_s if call.timeout_s is None else call.timeout_s
-        query = stated(
-            # The server gives up before we do, so that a write that we called lost cannot land much
-            # later.
-            timeout=f"{timeout * _SERVER_SHARE:.3f}s",
-            dryRun="All" if call.dry_run else "",
-            force="true" if call.force else "",
-            fieldManager="" if method == "DELETE" else call.field_manager or self.field_manager,
-        )
+        manager = "" if method == "DELETE" else call.field_manager or self.field_manager
+        query = _query_of_write(timeout, manager, dry_run=call.dry_run, force=call.force)
         encoded = body if isinstance(body, bytes) else msgspec.json.encode(body)
         return await self.send(Request(method, target.path, query, encoded, content_type), call)
 
@@ -175,25 +169,19 @@ class Client:
         timeout = call.timeout_s
         if timeout is None:
             timeout = READ_TIMEOUT_S if request.method == "GET" else self.write_timeout_s
+        grant = await self._grant()
         try:
-            return await self._send_as_known(request, call, timeout)
+            return await self._exchange(request, call, timeout, grant)
+        except UnauthorizedError:
+            # It came before anything happened.
+            if await self.cluster.credentials.renewed(grant) is grant:
+                raise
         except LostError as error:
             # A read may meet a kept connection that the server has closed; asking once more harms
             # nobody.
             if request.method != "GET" or isinstance(error.__cause__, TimeoutError):
                 raise
-            return await self._send_as_known(request, call, timeout)
-
-    async def _send_as_known(self, request: Request, call: Call, timeout_s: float) -> bytes:
-        """Send with the current credentials; a 401 came before anything happened, so once more."""
-        grant = await self._grant()
-        try:
-            return await self._exchange(request, call, timeout_s, grant)
-        except UnauthorizedError:
-            renewed = await self.cluster.credentials.renewed(grant)
-            if renewed is grant:
-                raise
-        return await self._exchange(request, call, timeout_s, await self._grant())
+        return await self._exchange(request, call, timeout, await self._grant())
 
     async def _exchange(
         self, request: Request, call: Call, timeout_s: float, grant: Grant
@@ -201,18 +189,17 @@ class Client:
         connecting_s = min(CONNECT_TIMEOUT_S, timeout_s * _CONNECTING_SHARE)
         limits = aiohttp.ClientTimeout(total=None, sock_connect=connecting_s)
         try:
-            with named_failures(request.label):
-                # Not aiohttp's total: a task that is cancelled in the moment in which that runs out
-                # would not hear of it. The end of a term cancels all that is under way, and after a
-                # pause of the process many timeouts run out in that very moment.
-                async with (
-                    asyncio.timeout(timeout_s),
-                    self._open(request, call, limits, grant) as response,
-                ):
-                    body = await response.read()
-        except KubeError:
+            # Not aiohttp's total: a task that is cancelled in the moment in which that runs out
+            # would not hear of it. The end of a term cancels all that is under way, and after a
+            # pause of the process many timeouts run out in that very moment.
+            async with (
+                asyncio.timeout(timeout_s),
+                self._open(request, call, limits, grant) as response,
+            ):
+                body = await response.read()
+        except FAILURES as failure:
             self.connected = False
-            raise
+            raise named(failure, request.label) from failure
         self.connected = True
         if response.status >= HTTPStatus.MULTIPLE_CHOICES:
             raise error_of(response.status, body, response.headers.get("Retry-After", ""))
@@ -232,15 +219,19 @@ class Client:
         )
         grant = await self._grant()
         what = f"watch {target.path}"
-        with named_failures(what):
+        try:
             response = await self._open(request, PLAIN, limits, grant)
+        except FAILURES as failure:
+            raise named(failure, what) from failure
         try:
             self.connected = True
             if response.status != HTTPStatus.OK:
                 if response.status == HTTPStatus.UNAUTHORIZED:
                     await self.cluster.credentials.renewed(grant)
-                with named_failures(what):
+                try:
                     body = await response.read()
+                except FAILURES as failure:
+                    raise named(failure, what) from failure
                 raise error_of(response.status, body, response.headers.get("Retry-After", ""))
             yield _chunks(response, what)
         finally:
@@ -259,22 +250,25 @@ class Client:
         grant = await self._grant()
         headers = {"Authorization": grant.authorization} if grant.authorization else {}
         url = f"{self.cluster.server}{target.path}?{urlencode(query)}"
-        with named_failures(f"open {target.path}"):
-            try:
-                opened = await self._session.ws_connect(
-                    URL(url, encoded=True),
-                    protocols=(protocol,),
-                    headers=headers,
-                    proxy=self.cluster.proxy,
-                    max_msg_size=_FRAME_MAX,
-                    server_hostname=self.cluster.server_name,
-                    timeout=aiohttp.ClientWSTimeout(ws_close=CONNECT_TIMEOUT_S),
-                )
-            except aiohttp.WSServerHandshakeError as error:
-                if error.status < HTTPStatus.BAD_REQUEST:
-                    raise
-                message = {"message": f"{error.status} {error.message}"}
-                raise error_of(error.status, msgspec.json.encode(message), "") from error
+        try:
+            opened = await self._session.ws_connect(
+                URL(url, encoded=True),
+                protocols=(protocol,),
+                headers=headers,
+                proxy=self.cluster.proxy,
+                max_msg_size=_FRAME_MAX,
+                server_hostname=self.cluster.server_name,
+                timeout=aiohttp.ClientWSTimeout(ws_close=CONNECT_TIMEOUT_S),
+            )
+        except FAILURES as failure:
+            match failure:
+                case aiohttp.WSServerHandshakeError(status=status, message=told) if (
+                    status >= HTTPStatus.BAD_REQUEST
+                ):
+                    message = msgspec.json.encode({"message": f"{status} {told}"})
+                    raise error_of(status, message, "") from failure
+                case _:
+                    raise named(failure, f"open {target.path}") from failure
         try:
             yield opened
         finally:
@@ -319,12 +313,30 @@ class Client:
 
 
 @lru_cache(maxsize=64)
+def _query_of_write(
+    timeout_s: float, manager: str, *, dry_run: bool, force: bool
+) -> Mapping[str, str]:
+    """Return the query of a write.
+
+    The server gives up before we do, so that a write that we called lost cannot land much later.
+    """
+    return stated(
+        timeout=f"{timeout_s * _SERVER_SHARE:.3f}s",
+        dryRun="All" if dry_run else "",
+        force="true" if force else "",
+        fieldManager=manager,
+    )
+
+
+@lru_cache(maxsize=64)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     """Most requests are writes, whose queries are a handful."""
     return urlencode(query)
 
 
 async def _chunks(response: aiohttp.ClientResponse, what: str) -> AsyncIterator[bytes]:
-    with named_failures(what):
+    try:
         async for chunk in response.content.iter_any():
             yield chunk
+    except FAILURES as failure:
+        raise named(failure, what) from failure

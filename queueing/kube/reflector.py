@@ -102,6 +102,8 @@ class _Frame(msgspec.Struct):
 
 
 _FRAMES = msgspec.json.Decoder(_Frame)
+_OF_THE_WATCH = frozenset({"BOOKMARK", "ERROR"})
+"""Types of events that are about no object."""
 _EXPIRIES_MAX = 2
 
 
@@ -134,7 +136,7 @@ class Reflector(Generic[T]):
         self._expiries = 0
         self._away_since = 0.0
         self._not_permitted_since = 0.0
-        self._slice_began = 0.0
+        self._slice_ends = 0.0
 
     @property
     def is_refused(self) -> bool:
@@ -191,7 +193,8 @@ class Reflector(Generic[T]):
             for raw in page.items or ():
                 key = self._take(raw)
                 seen.add(key)
-                await self._breathe()
+                if time.perf_counter() >= self._slice_ends:
+                    await self._breathe()
             token = page.metadata.continue_token
             if not token:
                 break
@@ -223,29 +226,29 @@ class Reflector(Generic[T]):
                 for line in lines:
                     if line:
                         self._read(line)
-                        await self._breathe()
+                        if time.perf_counter() >= self._slice_ends:
+                            await self._breathe()
         return self._version != before or loop.time() - began >= settings.short_s
 
     def _read(self, line: bytes) -> None:
-        frame = self._unwrap(line)
-        if frame is not None:
+        try:
+            frame = _FRAMES.decode(line)
+            is_of_the_watch = frame.type in _OF_THE_WATCH
+            if is_of_the_watch:
+                self._heed(frame)
+        except msgspec.DecodeError as error:
+            raise self._garbled(error) from error
+        if not is_of_the_watch:
             self._take(frame.object, gone=frame.type == "DELETED", follow=True)
         self._failures = 0
 
-    def _unwrap(self, line: bytes) -> _Frame | None:
-        """Return the event in a line; a bookmark only moves the version, an error is raised."""
-        try:
-            frame = _FRAMES.decode(line)
-            if frame.type == "ERROR":
-                said = msgspec.json.decode(frame.object, type=Status)
-                raise error_of_status(said, said.code)
-            if frame.type != "BOOKMARK":
-                return frame
-            bookmark = msgspec.json.decode(frame.object, type=_Bookmark)
-        except msgspec.DecodeError as error:
-            raise self._garbled(error) from error
+    def _heed(self, frame: _Frame) -> None:
+        """Move the version to that of a bookmark, or raise an error that the server tells."""
+        if frame.type == "ERROR":
+            said = msgspec.json.decode(frame.object, type=Status)
+            raise error_of_status(said, said.code)
+        bookmark = msgspec.json.decode(frame.object, type=_Bookmark)
         self._version = bookmark.metadata.resource_version
-        return None
 
     def _take(self, raw: msgspec.Raw, *, gone: bool = False, follow: bool = False) -> str:
         """Tell of one object if it is news; returns its key."""
@@ -300,11 +303,9 @@ class Reflector(Generic[T]):
             self._tell(Deleted(key, uid, None))
 
     async def _breathe(self) -> None:
-        """Let the loop go on once a slice of decoding is spent: a burst of events is pure CPU."""
-        now = time.perf_counter()
-        if now - self._slice_began >= self._settings.slice_s:
-            await asyncio.sleep(0)
-            self._slice_began = time.perf_counter()
+        """Let the loop go on, since a slice of decoding is spent: a burst of events is pure CPU."""
+        await asyncio.sleep(0)
+        self._slice_ends = time.perf_counter() + self._settings.slice_s
 
     def _next_pause(self) -> float:
         pause = self._settings.backoff.delay(self._failures, self._settings.draw)

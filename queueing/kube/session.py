@@ -3,13 +3,11 @@
 import asyncio
 import os
 import socket
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import aiohttp
 
 from queueing.kube.config import Cluster
-from queueing.kube.errors import LostError, UnreachableError
+from queueing.kube.errors import KubeError, LostError, UnreachableError
 
 CONNECT_TIMEOUT_S = 10.0
 _KEEP_ALIVE_S = 15.0
@@ -47,23 +45,22 @@ def open_session(cluster: Cluster, user_agent: str) -> aiohttp.ClientSession:
     return session
 
 
-@contextmanager
-def named_failures(what: str) -> Generator[None]:
-    """Turn aiohttp's failures into errors that say whether the request may have been sent."""
-    try:
-        yield
-    except aiohttp.ClientSSLError as error:
-        raise UnreachableError(f"{what}: no connection: {error}") from error
-    except aiohttp.ClientConnectorError as error:
-        place, why = f"{error.host}:{error.port}", error.os_error
-        number = why.errno or 0  # negative when a name was not resolved
-        told = os.strerror(number) if number > 0 else why.strerror or str(why)
-        raise UnreachableError(f"{what}: no connection to {place}: {told}") from error
-    except aiohttp.ConnectionTimeoutError as error:
-        raise UnreachableError(f"{what}: no connection: {error}") from error
-    except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
-        reason = str(error) or type(error).__name__
-        raise LostError(f"{what}: no reply: {reason}") from error
+FAILURES = (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError)
+"""What is raised when a request could not be sent, or no reply came."""
+
+
+def named(failure: Exception, what: str) -> KubeError:
+    """Return the error that one of the `FAILURES` means: whether the request may have been sent."""
+    match failure:
+        case aiohttp.ClientSSLError() | aiohttp.ConnectionTimeoutError():
+            return UnreachableError(f"{what}: no connection: {failure}")
+        case aiohttp.ClientConnectorError(host=host, port=port, os_error=why):
+            number = why.errno or 0  # negative when a name was not resolved
+            told = os.strerror(number) if number > 0 else why.strerror or str(why)
+            return UnreachableError(f"{what}: no connection to {host}:{port}: {told}")
+        case _:
+            reason = str(failure) or type(failure).__name__
+            return LostError(f"{what}: no reply: {reason}")
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:

@@ -31,7 +31,8 @@ class _Timer(NamedTuple):
 class WorkQueue(Generic[K]):
     """Keys that are ready for a worker, that need one (dirty), and that have one (running).
 
-    `add` does not await. `retry` adds a failed key again after a backoff, which `forget` resets.
+    `add` does not await. `retry` adds a failed key again after a backoff, which a good look
+    resets.
     """
 
     def __init__(self, backoff: Backoff = _PATIENCE, draw: Draw = draw) -> None:
@@ -75,10 +76,6 @@ class WorkQueue(Generic[K]):
         self._failures[key] = failures + 1
         self.add_after(key, max(self._backoff.delay(failures, self._draw), at_least_s))
 
-    def forget(self, key: K) -> None:
-        """Count the key's failures from the beginning again."""
-        self._failures.pop(key, None)
-
     async def next(self) -> K:
         """Wait for a key and take it; `done` must be called for every key that was taken."""
         key = await self._ready.get()
@@ -103,7 +100,7 @@ class WorkQueue(Generic[K]):
                     logger.warning("%s is tried again later: %s", key, error)
                 self.retry(key, error.retry_after)
             else:
-                self.forget(key)
+                self._failures.pop(key, None)
             finally:
                 self.done(key)
 

@@ -27,16 +27,16 @@ class Problems:
             told = f"{path}: Invalid value: {spelled}: {message}"
             self._values.setdefault(what, {})[told] = None
 
-    def amount(self, path: str, resource: str, quantity: Quantity) -> int:
-        """Read a quantity that must not be negative; 0 when it cannot be used."""
+    def amount(self, path: str, resource: str, quantity: Quantity, otherwise: int = 0) -> int:
+        """Read a quantity that must not be negative; `otherwise` when it cannot be used."""
         try:
             value = amount(resource, quantity)
         except QuantityError as error:
             self.add(path, str(error))
-            return 0
+            return otherwise
         if value < 0:
             self.add(path, f"{quantity} must be greater than or equal to 0")
-            return 0
+            return otherwise
         return value
 
     def amounts(self, path: str, resources: Resources) -> dict[str, int]:

@@ -120,7 +120,7 @@ class Pump:
             return
         self._objects.put_workload(found)
         self._observe_workload(found)
-        self._look_at(found)
+        self._look_at(key, found)
 
     def _lose_workload(self, key: Key, uid: str) -> None:
         self._bury(uid)
@@ -131,23 +131,22 @@ class Pump:
         self._objects.devices.holdings.forget(uid)
         self._requests.forget(key)
         self.observe(Gone(Kind.WORKLOAD, key))
-        self._look_at(found)
+        self._look_at(key, found)
 
     def attend(self, found: Workload) -> None:
         """Ask for a Workload to be reconciled, with its gang and the Jobs that own or name it."""
-        self._look_at(found)
+        self._look_at(found.metadata.key, found)
 
-    def _look_at(self, found: Workload) -> None:
+    def _look_at(self, key: Key, found: Workload) -> None:
         meta, objects = found.metadata, self._objects
-        key = meta.key
         self._queues.workload(key)
         gang = gang_key(meta)
         uids = owner_uids(meta)
         if gang is not None:
             self._queues.gang(gang)
             uids = (*uids, *(owner.uid for owner in meta.owner_references))
-        jobs = {objects.job_keys.get(uid): None for uid in uids}
-        for job in (*jobs, *objects.jobs_by_prebuilt[key]):
+        jobs = dict.fromkeys(map(objects.job_keys.get, uids))
+        for job in (*jobs, *objects.jobs_by_prebuilt.groups.get(key, ())):
             if job is not None:
                 self.attend_job(job)
 
@@ -173,12 +172,14 @@ class Pump:
 
         `left` are gangs that it may have left.
         """
-        found = self._objects.jobs.get(key)
+        objects = self._objects
+        found = objects.jobs.get(key)
         if found is not None:
+            uid = found.metadata.uid
             self._queues.job(key)
-            for child in self._objects.jobs_by_owner[found.metadata.uid]:
+            for child in objects.jobs_by_owner.groups.get(uid, ()):
                 self._queues.job(child)
-            for gang in dict.fromkeys((*left, *self._objects.gangs.of(found))):
+            for gang in dict.fromkeys((*left, *objects.gangs.of(found))):
                 self._queues.gang(gang)
 
     def _is_old(self, meta: Meta, known: Watched | None) -> bool:
@@ -217,7 +218,8 @@ class Pump:
             self._observe_workload(self._objects.workloads[key])
 
     def _observe_workload(self, found: Workload) -> None:
-        key, fact = found.metadata.key, self._fact_of(found)
+        fact = self._fact_of(found)
+        key = fact.key
         before = self._objects.facts.get(key)
         if fact.unserved != (before.unserved if before is not None else ""):
             self._queues.workload(key)  # its conditions say so

@@ -62,9 +62,9 @@ class Finalizers:
         self._objects, self._engine, self._writes = objects, engine, writes
         self._wanted = wanted
         self._written: dict[str, Meta] = {}
-        """By path: metadata that a reply contained, and that the watch may not have shown yet."""
+        """By kind and name: metadata of a reply, which the watch may not have shown yet."""
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """By path: locked while the finalizer is being added for an admission."""
+        """By kind and name: locked while the finalizer is being added for an admission."""
 
     async def hold(self, queue: QueueName, flavors: Iterable[str]) -> bool:
         """Make sure that a ClusterQueue and flavors carry the finalizer; False when they do not.
@@ -84,13 +84,13 @@ class Finalizers:
             meta = self._newest(resource, one.metadata)
             if _is_held(meta):
                 continue
-            async with self._lock_of(resource.at(meta.name).path):
+            async with self._lock_of(f"{resource.kind} {meta.name}"):
                 if not await self._take(resource, meta):
                     return False
         return True
 
-    def _lock_of(self, path: str) -> asyncio.Lock:
-        return self._taking.setdefault(path, asyncio.Lock())
+    def _lock_of(self, named: str) -> asyncio.Lock:
+        return self._taking.setdefault(named, asyncio.Lock())
 
     async def _take(self, resource: Resource, meta: Meta) -> bool:
         """Add the finalizer to an object, by its newest version; True when admissions may go on."""
@@ -182,16 +182,16 @@ class Finalizers:
 
     def _note(self, resource: Resource, reply: bytes) -> Meta:
         meta = _KEPT.decode(reply).metadata
-        self._written[resource.at(meta.name).path] = meta
+        self._written[f"{resource.kind} {meta.name}"] = meta
         return meta
 
     def _newest(self, resource: Resource, seen: Meta) -> Meta:
         """Return the newest metadata of an object: `seen` by the watch, or of a reply to us."""
-        path = resource.at(seen.name).path
-        told = self._written.get(path)
+        named = f"{resource.kind} {seen.name}"
+        told = self._written.get(named)
         if told is not None and told.uid == seen.uid and told.is_newer_than(seen):
             return told
-        self._written.pop(path, None)
+        self._written.pop(named, None)
         return seen
 
 

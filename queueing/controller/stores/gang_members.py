@@ -2,66 +2,72 @@
 
 from collections.abc import Iterable
 
-from queueing.controller.stores.indexes import Index
+from queueing.controller.stores.indexes import Entry, Index
 from queueing.core.names import Key
-from queueing.translate.jobs.gang import gang_key
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
 
 class GangMembers:
-    """Jobs and Workloads by gang (`namespace/name`), and the gangs whose Workload names a Job."""
+    """Jobs and Workloads by gang (`namespace/name`), and the gangs whose Workload names a Job.
+
+    `objects` enters them. A Job that belongs to no gang, as most, is in none of the indexes.
+    """
 
     def __init__(self) -> None:
         self.jobs: Index[Key] = Index()
         self.workloads: Index[Key] = Index()
+        self._named: dict[str, Key] = {}
+        """The gang that a Job's label names, by uid of the Job."""
+        self._of: dict[Key, Key] = {}
+        """The gang of each Workload of one."""
         self._holders: Index[str] = Index()
+        """Workloads by the uids of the Jobs that they hold in their gang."""
 
-    def put_job(self, found: JobView) -> None:
-        """Add a Job to the gang that its label names, if it names one."""
-        gang = gang_key(found.metadata)
-        if gang is not None:
-            self.jobs.add(gang, found.metadata.key)
+    def entries_of_job(self, found: JobView, gang: Key | None) -> Iterable[Entry]:
+        """Note the gang that a Job's label names, if it names one; return its entries."""
+        uid = found.metadata.uid
+        if gang is None:
+            self._named.pop(uid, None)
+            return ()
+        self._named[uid] = gang
+        return ((self.jobs, gang),)
 
-    def drop_job(self, found: JobView) -> None:
-        """Remove a Job from the gang that its label names."""
-        gang = gang_key(found.metadata)
-        if gang is not None:
-            self.jobs.drop(gang, found.metadata.key)
+    def forget_job(self, uid: str) -> None:
+        """Forget what the label of a deleted Job said."""
+        self._named.pop(uid, None)
 
-    def put_workload(self, found: Workload) -> None:
-        """Add a gang's Workload.
+    def forget_workload(self, key: Key) -> None:
+        """Forget a deleted Workload."""
+        self._of.pop(key, None)
+
+    def entries_of_workload(self, found: Workload, gang: Key) -> Iterable[Entry]:
+        """Note a gang's Workload; return its entries.
 
         While it is not finished, the Jobs that it names as owners belong to the gang, whatever
         their labels say.
         """
-        gang = gang_key(found.metadata)
-        if gang is None:
-            return
-        self.workloads.add(gang, found.metadata.key)
+        self._of[found.metadata.key] = gang
+        yield (self.workloads, gang)
         if not is_finished(found):
             for owner in found.metadata.owner_references:
-                self._holders.add(owner.uid, gang)
-
-    def drop_workload(self, found: Workload) -> None:
-        """Remove a gang's Workload."""
-        gang = gang_key(found.metadata)
-        if gang is None:
-            return
-        self.workloads.drop(gang, found.metadata.key)
-        for owner in found.metadata.owner_references:
-            self._holders.drop(owner.uid, gang)
+                yield (self._holders, owner.uid)
 
     def of(self, job: JobView | None) -> Iterable[Key]:
         """Return the gangs of a Job: the one its label names, and those whose Workload names it."""
         if job is None:
             return ()
-        named, holding = gang_key(job.metadata), self._holders[job.metadata.uid]
-        return holding if named is None else dict.fromkeys((named, *holding))
+        uid = job.metadata.uid
+        named, holders = self._named.get(uid), self._holders.groups.get(uid)
+        if holders is None:
+            return () if named is None else (named,)
+        holding = [self._of[one] for one in holders]
+        return dict.fromkeys(holding if named is None else (named, *holding))
 
     def claims(self, job: JobView) -> bool:
         """Say whether a Job belongs to a gang, whose reconciler then starts and stops it."""
-        return bool(gang_key(job.metadata) or self._holders[job.metadata.uid])
+        uid = job.metadata.uid
+        return uid in self._named or uid in self._holders.groups
 
 
 def is_finished(workload: Workload) -> bool:

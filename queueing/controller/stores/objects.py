@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 from queueing.checkpoints.memory import CheckpointMemory
 from queueing.controller.stores.gang_members import GangMembers
-from queueing.controller.stores.indexes import Index
+from queueing.controller.stores.indexes import Entries, Entry, Index
 from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate.jobs.gang import gang_key
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.limits import Amounts, LimitSummary, summarize
@@ -88,69 +89,68 @@ class Objects:
     workload_counts: WorkloadCounts = field(default_factory=WorkloadCounts)
     """Numbers of Workloads by queue and state, for metrics."""
 
+    _workload_entries: Entries = field(default_factory=Entries)
+    _job_entries: Entries = field(default_factory=Entries)
+
     def put_workload(self, found: Workload) -> None:
         """Store a Workload in place of the one seen before, and index it."""
-        key = found.metadata.key
-        self._unindex_workload(key)
+        meta = found.metadata
+        key, before = meta.key, self.workloads.get(meta.key)
+        if before is not None and before.metadata.uid != meta.uid:
+            self.workload_keys.pop(before.metadata.uid, None)
+            self.facts.pop(key, None)
         self.workloads[key] = found
-        self.workload_keys[found.metadata.uid] = key
-        for uid in owner_uids(found.metadata):
-            self.workloads_by_owner.add(uid, key)
-        self.workloads_by_namespace.add(found.metadata.namespace, key)
-        self.workloads_by_queue.add(found.local_queue, key)
+        self.workload_keys[meta.uid] = key
+        entries: list[Entry] = [(self.workloads_by_owner, uid) for uid in owner_uids(meta)]
+        entries.append((self.workloads_by_namespace, meta.namespace))
+        entries.append((self.workloads_by_queue, found.local_queue))
         if found.status.admission is not None:
-            self.holders_by_queue.add(found.status.admission.cluster_queue, key)
-        self.gangs.put_workload(found)
+            entries.append((self.holders_by_queue, found.status.admission.cluster_queue))
+        gang = gang_key(meta)
+        if gang is not None:
+            entries += self.gangs.entries_of_workload(found, gang)
+        self._workload_entries.put(key, entries)
 
     def drop_workload(self, key: Key) -> None:
         """Forget a deleted Workload."""
-        self.workload_counts.drop(key)
-        self._unindex_workload(key)
-
-    def _unindex_workload(self, key: Key) -> None:
         found = self.workloads.pop(key, None)
+        self.workload_counts.drop(key)
         self.facts.pop(key, None)
-        if found is None:
-            return
-        self.workload_keys.pop(found.metadata.uid, None)
-        for uid in owner_uids(found.metadata):
-            self.workloads_by_owner.drop(uid, key)
-        self.workloads_by_namespace.drop(found.metadata.namespace, key)
-        self.workloads_by_queue.drop(found.local_queue, key)
-        if found.status.admission is not None:
-            self.holders_by_queue.drop(found.status.admission.cluster_queue, key)
-        self.gangs.drop_workload(found)
+        if found is not None:
+            self.workload_keys.pop(found.metadata.uid, None)
+            self._workload_entries.drop(key)
+            self.gangs.forget_workload(key)
 
     def put_job(self, found: JobView) -> None:
         """Store a Job in place of the one seen before, and index it."""
-        key = found.metadata.key
-        self.drop_job(key)
+        meta = found.metadata
+        key, before = meta.key, self.jobs.get(meta.key)
+        if before is not None and before.metadata.uid != meta.uid:
+            self._forget_job(before)
         self.jobs[key] = found
-        self.job_keys[found.metadata.uid] = key
-        self.jobs_by_namespace.add(found.metadata.namespace, key)
-        named = _prebuilt_of(found)
-        if named is not None:
-            self.jobs_by_prebuilt.add(named, key)
-        for owner in found.metadata.owner_references:
-            self.jobs_by_owner.add(owner.uid, key)
-        self.gangs.put_job(found)
+        self.job_keys[meta.uid] = key
+        entries: list[Entry] = [(self.jobs_by_namespace, meta.namespace)]
+        named = prebuilt_name(meta)
+        if named:
+            entries.append((self.jobs_by_prebuilt, Key(f"{meta.namespace}/{named}")))
+        entries += [(self.jobs_by_owner, owner.uid) for owner in meta.owner_references]
+        entries += self.gangs.entries_of_job(found, gang_key(meta))
+        self._job_entries.put(key, entries)
 
     def drop_job(self, key: Key) -> None:
         """Forget a deleted Job."""
         found = self.jobs.pop(key, None)
         if found is not None:
-            self.job_keys.pop(found.metadata.uid, None)
-            self.jobs_by_namespace.drop(found.metadata.namespace, key)
-            named = _prebuilt_of(found)
-            if named is not None:
-                self.jobs_by_prebuilt.drop(named, key)
-            for owner in found.metadata.owner_references:
-                self.jobs_by_owner.drop(owner.uid, key)
-            self.gangs.drop_job(found)
+            self._job_entries.drop(key)
+            self._forget_job(found)
+
+    def _forget_job(self, found: JobView) -> None:
+        self.job_keys.pop(found.metadata.uid, None)
+        self.gangs.forget_job(found.metadata.uid)
 
     def workloads_of(self, uid: str) -> list[Workload]:
         """Return the Workloads that belong to a Job, given by uid, the oldest first."""
-        found = [self.workloads[key] for key in self.workloads_by_owner[uid]]
+        found = list(map(self.workloads.__getitem__, self.workloads_by_owner.groups.get(uid, ())))
         if len(found) > 1:
             found.sort(key=lambda one: (one.metadata.created, one.metadata.name))
         return found
@@ -179,8 +179,3 @@ class Objects:
     def overheads(self) -> dict[str, Amounts]:
         """Return the pod overhead of each RuntimeClass, in the integer units of the engine."""
         return {name: one.amounts() for name, one in self.runtime_classes.items()}
-
-
-def _prebuilt_of(found: JobView) -> Key | None:
-    name = prebuilt_name(found.metadata)
-    return Key(f"{found.metadata.namespace}/{name}") if name else None

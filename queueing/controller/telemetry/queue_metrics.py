@@ -2,12 +2,13 @@
 
 Invariant: what is counted for a ClusterQueue is counted for the workload's LocalQueue as well, in
 the metric of the same name with the prefix `local_queue_`, unless that does not exist
-(`count_once`).
+(`WorkloadMetrics.count_once`).
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Self
 
 from queueing.core.names import Key, QueueName
 from queueing.observe.metrics import Family, Metrics
@@ -24,25 +25,52 @@ HOLDERS: Mapping[str, Callable[[QueueView], int]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class QueueMetrics:
-    """The metrics of workloads and of their queues."""
+class WorkloadMetrics:
+    """Counters and histograms of one workload."""
 
     metrics: Metrics
+    cluster_queue: Mapping[str, str]
+    """Labels of what is counted for its ClusterQueue."""
+    local_queue: Mapping[str, str]
 
-    def count(self, name: str, workload: Workload, queue: str = "", **more: str) -> None:
-        """Add one to a counter; `queue` is the ClusterQueue if it is not in the status yet."""
-        for family, labels in self._both(name, workload, queue):
-            family.labels(**labels, **more).inc()
+    @classmethod
+    def of(cls, metrics: Metrics, workload: Workload, queue: str = "") -> Self:
+        """Return those of a workload; `queue` is its ClusterQueue if its status does not say."""
+        reference, admission = workload.spec.priority_class_ref, workload.status.admission
+        if not queue and admission is not None:
+            queue = admission.cluster_queue
+        named = reference.name if reference is not None else ""
+        return cls(
+            metrics,
+            {"priority_class": named, "cluster_queue": queue},
+            {
+                "priority_class": named,
+                "name": workload.spec.queue_name,
+                "namespace": workload.metadata.namespace,
+            },
+        )
 
-    def count_once(self, name: str, workload: Workload, **more: str) -> None:
+    def count(self, name: str, **more: str) -> None:
+        """Add one to a counter."""
+        getattr(self.metrics, name).labels(**self.cluster_queue, **more).inc()
+        getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue, **more).inc()
+
+    def count_once(self, name: str, **more: str) -> None:
         """Add one to a counter that exists for ClusterQueues only."""
-        labels = _class_of(workload) | {"cluster_queue": _charged(workload)}
-        self._family(name).labels(**labels, **more).inc()
+        getattr(self.metrics, name).labels(**self.cluster_queue, **more).inc()
 
-    def observe(self, name: str, workload: Workload, seconds: float, queue: str = "") -> None:
+    def observe(self, name: str, seconds: float) -> None:
         """Add a duration to a histogram; one that is negative, by differing clocks, counts as 0."""
-        for family, labels in self._both(name, workload, queue):
-            family.labels(**labels).observe(max(seconds, 0.0))
+        lasted_s = max(seconds, 0.0)
+        getattr(self.metrics, name).labels(**self.cluster_queue).observe(lasted_s)
+        getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue).observe(lasted_s)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueMetrics:
+    """Gauges of queues."""
+
+    metrics: Metrics
 
     def measure(self, name: QueueName, view: QueueView) -> None:
         """Set the gauges of a ClusterQueue."""
@@ -82,29 +110,9 @@ class QueueMetrics:
         for name, count in HOLDERS.items():
             self._family(prefix + name).labels(**labels).set(count(view))
 
-    def _both(
-        self, name: str, workload: Workload, queue: str
-    ) -> tuple[tuple[Family, dict[str, str]], tuple[Family, dict[str, str]]]:
-        shared = _class_of(workload)
-        local = {"name": workload.spec.queue_name, "namespace": workload.metadata.namespace}
-        return (
-            (getattr(self.metrics, name), shared | {"cluster_queue": queue or _charged(workload)}),
-            (getattr(self.metrics, f"local_queue_{name}"), shared | local),
-        )
-
     def _family(self, name: str) -> Family:
         family: Family = getattr(self.metrics, name)
         return family
-
-
-def _class_of(workload: Workload) -> dict[str, str]:
-    reference = workload.spec.priority_class_ref
-    return {"priority_class": reference.name if reference is not None else ""}
-
-
-def _charged(workload: Workload) -> str:
-    admission = workload.status.admission
-    return admission.cluster_queue if admission is not None else ""
 
 
 def local_labels(key: Key) -> dict[str, str]:

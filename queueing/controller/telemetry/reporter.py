@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.chosen_queues import ChosenQueues
 from queueing.controller.telemetry.gauges import Gauges
-from queueing.controller.telemetry.queue_metrics import QueueMetrics
+from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
 from queueing.controller.telemetry.readiness import Readiness
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
@@ -82,14 +82,15 @@ class Reporter:
             return
         if self.traces is not None:
             self.traces.judged(cycle)
-        admitted = any(isinstance(one, Admit) for one in cycle.decisions)
-        result = "success" if admitted else "inadmissible"
+        decisions = cycle.decisions
+        kinds = Counter(map(type, decisions))
+        result = "success" if Admit in kinds else "inadmissible"
         self.metrics.admission_attempts_total.labels(result=result).inc()
         self.metrics.admission_attempt_duration_seconds.labels(result=result).observe(took_s)
         self.metrics.cycle_duration_seconds.labels().observe(took_s)
-        for one in cycle.decisions:
-            self.metrics.decisions_total.labels(decision=type(one).__name__).inc()
-        waits = [one for one in cycle.decisions if isinstance(one, Wait)]
+        for kind, number in kinds.items():
+            self.metrics.decisions_total.labels(decision=kind.__name__).inc(number)
+        waits = [one for one in decisions if isinstance(one, Wait)]
         skipped: Counter[tuple[str, ...]] = Counter(
             (str(one.cluster_queue),) for one in waits if one.mode is Mode.SKIPPED and one.targets
         )
@@ -118,25 +119,25 @@ class Reporter:
 
     def _admitted(self, decision: Admit, workload: Workload) -> None:
         queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
-        self._queue_metrics.count("quota_reserved_workloads_total", workload, queue)
-        self._queue_metrics.observe("quota_reserved_wait_time_seconds", workload, waited_s, queue)
+        told = WorkloadMetrics.of(self.metrics, workload, queue)
+        told.count("quota_reserved_workloads_total")
+        told.observe("quota_reserved_wait_time_seconds", waited_s)
         if not decision.checks:
-            self._queue_metrics.count("admitted_workloads_total", workload, queue)
-            self._queue_metrics.observe("admission_wait_time_seconds", workload, waited_s, queue)
+            told.count("admitted_workloads_total")
+            told.observe("admission_wait_time_seconds", waited_s)
             self._count_below_cohorts(workload, queue)
         decide(logger, "Admit", decision, workload, waited_s=round(waited_s, 3))
 
     def confirmed(self, workload: Workload) -> None:
         """Count an admission that followed its reservation when the admission checks were ready."""
-        self._queue_metrics.count("admitted_workloads_total", workload)
+        told = WorkloadMetrics.of(self.metrics, workload)
+        told.count("admitted_workloads_total")
         admission = workload.status.admission
         self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
-        waited_s = self._waited_s(workload)
-        self._queue_metrics.observe("admission_wait_time_seconds", workload, waited_s)
+        told.observe("admission_wait_time_seconds", self._waited_s(workload))
         reserved = workload.status.true_since("QuotaReserved")
         if reserved is not None:
-            checked_s = self.now() - reserved
-            self._queue_metrics.observe("admission_checks_wait_time_seconds", workload, checked_s)
+            told.observe("admission_checks_wait_time_seconds", self.now() - reserved)
 
     def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
         reference = workload.spec.priority_class_ref
@@ -165,19 +166,19 @@ class Reporter:
             self.traces.ready(workload, job, now)
 
     def _measure_readiness(self, workload: Workload, now: float) -> None:
-        waited_s = self._waited_s(workload)
-        self._queue_metrics.observe("ready_wait_time_seconds", workload, waited_s)
+        told = WorkloadMetrics.of(self.metrics, workload)
+        told.observe("ready_wait_time_seconds", self._waited_s(workload))
         admitted = workload.status.true_since("Admitted")
         if admitted is not None:
-            name = "admitted_until_ready_wait_time_seconds"
-            self._queue_metrics.observe(name, workload, now - admitted)
+            told.observe("admitted_until_ready_wait_time_seconds", now - admitted)
 
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
         """Count an eviction; that ends a round of the trace."""
         why = {"reason": reason, "underlying_cause": cause}
-        self._queue_metrics.count("evicted_workloads_total", workload, **why)
+        told = WorkloadMetrics.of(self.metrics, workload)
+        told.count("evicted_workloads_total", **why)
         if not _was_evicted_before(workload, reason, cause):
-            self._queue_metrics.count_once("evicted_workloads_once_total", workload, **why)
+            told.count_once("evicted_workloads_once_total", **why)
         ready = workload.status.true_since("PodsReady")
         admission = workload.status.admission
         if ready is not None and admission is not None:
@@ -210,10 +211,11 @@ class Reporter:
     def finished(self, workload: Workload, job: Meta) -> None:
         """Count a Workload that has finished, and how long it ran."""
         now = self.now()
-        self._queue_metrics.count("finished_workloads_total", workload)
+        told = WorkloadMetrics.of(self.metrics, workload)
+        told.count("finished_workloads_total")
         admitted = workload.status.true_since("Admitted")
         if admitted is not None:
-            self._queue_metrics.observe("execution_time_seconds", workload, now - admitted)
+            told.observe("execution_time_seconds", now - admitted)
         if self.traces is not None:
             self.traces.closed(workload, job.annotations, now)
 
@@ -234,10 +236,6 @@ class Reporter:
         if self._engine is None or self._objects is None:
             return None
         return self._engine, self._objects
-
-    @property
-    def _queue_metrics(self) -> QueueMetrics:
-        return QueueMetrics(self.metrics)
 
 
 def _search_result(wait: Wait) -> str:

@@ -51,6 +51,8 @@ logger = logging.getLogger(__name__)
 RETURN_GRACE_S = 2.0
 """Seconds after a stopped queue was opened in which the condition `Requeued` is not written: a
 reservation may follow soon, whose write includes it."""
+_POLICIES = {str(one): one for one in StopPolicy}
+_NONE = StopPolicy.NONE
 _RESTARTS = (Return.CLUSTER_QUEUE_RESTARTED, Return.LOCAL_QUEUE_RESTARTED)
 _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
 """Reasons of Events that differ from the cause of the deactivation."""
@@ -223,8 +225,8 @@ class WorkloadReconciler:
             name = fact.admission.cluster_queue
         cluster = self._objects.cluster_queues.get(name)
         return StopPolicies(
-            local=_policy(local.spec.stop_policy) if local is not None else None,
-            cluster=_policy(cluster.spec.stop_policy) if cluster is not None else None,
+            local=None if local is None else _POLICIES.get(local.spec.stop_policy, _NONE),
+            cluster=None if cluster is None else _POLICIES.get(cluster.spec.stop_policy, _NONE),
         )
 
     async def _is_gone(self, job: OwnerReference, namespace: str) -> bool:
@@ -299,9 +301,6 @@ def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
     Not that of a gang: pods of members that were deleted may still run.
     """
     meta = workload.metadata
-    owned = bool(meta.owner_references) or gang_key(meta) is not None
-    return not owned and fact.is_true("Evicted") and fact.is_true("QuotaReserved")
-
-
-def _policy(text: str) -> StopPolicy:
-    return StopPolicy(text) if text in list(StopPolicy) else StopPolicy.NONE
+    if meta.owner_references or gang_key(meta) is not None:
+        return False
+    return fact.is_true("Evicted") and fact.is_true("QuotaReserved")

@@ -32,7 +32,8 @@ class Events:
 
     def workload(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a Workload, unless its reason is left out in this mode."""
-        self._record(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
+        if reason not in self._left_out:
+            self._write(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
 
     def cohort(self, meta: Meta, trouble: str) -> None:
         """Record which part of a Cohort's spec is ignored; a Cohort has no condition to say so."""
@@ -54,11 +55,8 @@ class Events:
 
     def job(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a Job, unless its reason is left out in this mode."""
-        self._record(_regarding("batch/v1", "Job", meta), reason, message, warning=warning)
-
-    def _record(self, regarding: Regarding, reason: str, message: str, *, warning: bool) -> None:
         if reason not in self._left_out:
-            self._write(regarding, reason, message, warning=warning)
+            self._write(_regarding("batch/v1", "Job", meta), reason, message, warning=warning)
 
     def _write(
         self, regarding: Regarding, reason: str, message: str, *, warning: bool = False

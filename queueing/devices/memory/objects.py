@@ -210,7 +210,7 @@ class DeviceMemory:
 
     def has_any(self, uid: str) -> bool:
         """Say whether there is a template or claim that was made for a Workload, given by uid."""
-        return bool(self._templates_of[uid] or self._claims_of[uid])
+        return uid in self._templates_of.groups or uid in self._claims_of.groups
 
     def uids_named(self, key: Key) -> tuple[str, ...]:
         """Return the uids of Workloads with a key, deleted ones too, that still have templates."""

@@ -72,11 +72,12 @@ def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFac
 
 def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     """Translate a Workload whose pod sets were translated before."""
-    problems, rules = Problems(), asks.rules
-    meta, spec, status = found.metadata, found.spec, found.status
-    gates = _gates(meta.annotations.get(ADMISSION_GATED_BY, "")) if rules.heeds_gates else ()
+    rules, meta, spec, status = asks.rules, found.metadata, found.spec, found.status
+    gated_by = meta.annotations.get(ADMISSION_GATED_BY, "") if rules.heeds_gates else ""
     reclaimable = status.reclaimable_pods if rules.counts_reclaimable else ()
-    boost = _boost(meta.annotations, problems) if rules.boosts_priority else 0
+    boost, unusable_boost = _boost(meta.annotations) if rules.boosts_priority else (0, "")
+    admission = _admission(status.admission, asks.pod_sets)
+    unusable_admission = admission.unusable if admission is not None else ""
     return WorkloadFact(
         key=meta.key,
         uid=meta.life,
@@ -85,7 +86,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         created=meta.created,
         priority=(spec.priority or 0) + boost,
         active=spec.active,
-        admission=_admission(status.admission, asks.pod_sets, problems),
+        admission=admission,
         conditions={
             one.type: Condition(
                 type=one.type,
@@ -97,15 +98,15 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
             for one in status.conditions
         },
         checks=tuple(map(_check, status.admission_checks)),
-        admission_gates=gates,
-        preemption_gated=_gated(found),
+        admission_gates=_gates(gated_by) if gated_by else (),
+        preemption_gated=bool(spec.preemption_gates) and _gated(found),
         reclaimable={PodSetName(one.name): one.count for one in reclaimable},
         requeue_count=status.requeue_state.count if status.requeue_state else 0,
         requeue_at=seconds(status.requeue_state.requeue_at) if status.requeue_state else None,
         max_execution_s=spec.maximum_execution_time_seconds,
         past_execution_s=status.accumulated_past_execution_time_seconds,
         deleting=meta.deleting,
-        misconfigured="; ".join(filter(None, (asks.problems, problems.text()))),
+        misconfigured="; ".join(filter(None, (asks.problems, unusable_boost, unusable_admission))),
         user=meta.labels.get(USER, ""),
     )
 
@@ -178,18 +179,16 @@ def _shape(found: wire.PodSet, requests: dict[ResourceName, int]) -> str:
     return blake2b(msgspec.json.encode(seen, order="sorted"), digest_size=12).hexdigest()
 
 
-def _boost(annotations: dict[str, str], problems: Problems) -> int:
+def _boost(annotations: dict[str, str]) -> tuple[int, str]:
+    """Return what an annotation adds to the priority, and what is wrong with it if anything is."""
     text = annotations.get(PRIORITY_BOOST)
     if text is None:
-        return 0
+        return 0, ""
     try:
-        return int(text)
+        return int(text), ""
     except ValueError:
-        problems.add(
-            f"metadata.annotations[{PRIORITY_BOOST}]",
-            f'{text!r} must be a valid signed integer; use "0" explicitly',
-        )
-        return 0
+        path, wanted = f"metadata.annotations[{PRIORITY_BOOST}]", "must be a valid signed integer"
+        return 0, f'{path}: {text!r} {wanted}; use "0" explicitly'
 
 
 def _gates(text: str) -> tuple[str, ...]:
@@ -213,19 +212,18 @@ def _check(found: wire.CheckState) -> CheckState:
     )
 
 
-def _admission(
-    found: wire.Admission | None, pod_sets: tuple[PodSet, ...], problems: Problems
-) -> Admission | None:
+def _admission(found: wire.Admission | None, pod_sets: tuple[PodSet, ...]) -> Admission | None:
     if found is None or not found.cluster_queue:
         return None
+    problems = Problems()
     asked = {pod_set.name: pod_set for pod_set in pod_sets}
-    before = problems.text()
     held = tuple(
         _assignment(one, asked.get(PodSetName(one.name)), problems)
         for one in found.pod_set_assignments
     )
-    unusable = problems.text().removeprefix(before).removeprefix("; ")
-    return Admission(cluster_queue=QueueName(found.cluster_queue), pod_sets=held, unusable=unusable)
+    return Admission(
+        cluster_queue=QueueName(found.cluster_queue), pod_sets=held, unusable=problems.text()
+    )
 
 
 def _assignment(
@@ -237,11 +235,9 @@ def _assignment(
         count = 0 if asked is None else asked.count
     usage: dict[ResourceName, int] = {}
     for name in sorted(found.resource_usage):
-        resource, path = ResourceName(name), f"status.admission[{found.name}].resourceUsage"
-        before = problems.text()
-        usage[resource] = problems.amount(f"{path}[{name}]", name, found.resource_usage[name])
-        if problems.text() != before and asked is not None:
-            usage[resource] = asked.requests.get(resource, 0) * count
+        resource, path = ResourceName(name), f"status.admission[{found.name}].resourceUsage[{name}]"
+        requested = 0 if asked is None else asked.requests.get(resource, 0) * count
+        usage[resource] = problems.amount(path, name, found.resource_usage[name], requested)
     return PodSetAssignment(
         name=PodSetName(found.name),
         count=count,
