@@ -19,13 +19,12 @@ Read in this order:
 3. `decisions` runs the engine and writes its decisions, through `writing`: fenced writes, Events,
    and writes that can be put off.
 4. Reconcilers do what follows from an object's state. `work_queues` has their queues of keys, which
-   `workers` serve. `jobs` starts, stops and finishes Jobs, single ones and gangs; `workloads` does
-   the rest of a Workload's life (checks, timeouts, retention) and writes why it waits; `queues`
-   writes statuses and finalizers of ClusterQueues, LocalQueues, Cohorts and flavors. `job_pods`
-   lists the pods of Jobs for whoever needs them.
+   `workers` serve, and tells the features that take part. `jobs` starts, stops and finishes Jobs,
+   single ones and gangs; `workloads` does the rest of a Workload's life (checks, timeouts,
+   retention) and writes why it waits; `queues` writes statuses and finalizers of ClusterQueues,
+   LocalQueues, Cohorts and flavors. `job_pods` lists the pods of Jobs for whoever needs them.
 5. `credits` is a feature with a `composition` of its own, as are the shells of
-   `queueing.checkpoints` and `queueing.devices`. `features` is where one takes part once the
-   cluster has objects of it.
+   `queueing.checkpoints` and `queueing.devices`.
 6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.
    `telemetry` (metrics, traces, read models for the serving process) hears of all the above, and
    nothing depends on it. `process` has what only concerns the operating process, such as probes.

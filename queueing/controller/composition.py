@@ -41,9 +41,8 @@ from queueing.devices.shell import composition as device_composition
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
-from queueing.kube.pressure import Pressure
+from queueing.kube.pressure import PATIENCE_SHARE, Pressure, Window
 from queueing.kube.reflector import WatchEvent
-from queueing.kube.window import PATIENCE_SHARE, Window
 from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.translate.wire import queues

@@ -1,16 +1,50 @@
 """What waits to be looked at in a term: keys, by what they are keys of.
 
 Whoever learns that an object changed adds its key here, and knows nothing of who looks at it.
+
+A feature enters itself into `Features` once the cluster has objects of it. Before, it is absent:
+nobody asks it.
 """
 
 import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from queueing.controller.features import Features
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.kube.backoff import Backoff
 from queueing.kube.workqueue import WorkQueue
+from queueing.translate.jobs.view import JobView
+from queueing.translate.requests import Surroundings
+from queueing.translate.wire.workloads import Workload
+
+Hear = Callable[[Key], None]
+
+
+@dataclass(slots=True)
+class Features:
+    """What the features of one term add to what happens to Jobs and Workloads.
+
+    Each list is in the order in which they entered.
+    """
+
+    job_changed: list[Hear] = field(default_factory=list)
+    """Told the key of a Job that changed, or is to be looked at again."""
+    workload_changed: list[Hear] = field(default_factory=list)
+    """Told the key of a Workload that changed, is deleted, or is to be looked at again."""
+    facts: list[Callable[[Workload, WorkloadFact, Surroundings], WorkloadFact]] = field(
+        default_factory=list
+    )
+    """Return the fact of a Workload with what the feature adds to it."""
+    annotations: list[Callable[[JobView, Workload], Mapping[str, str]]] = field(
+        default_factory=list
+    )
+    """Return annotations for the pods of a Job that starts."""
+    started: list[Callable[[Workload, Sequence[JobView]], None]] = field(default_factory=list)
+    """Told of Jobs that were started."""
+
 
 GANG_PATIENCE = Backoff(0.02, 5.0)
 """Seconds between attempts at a gang whose writes fail, first and longest: a gang of which only

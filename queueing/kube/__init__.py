@@ -11,7 +11,7 @@ Called by `controller`, `serving`, `cli` and `testing`. Reading order:
    connections of `session`, and raises `errors`. `listing`, `execution` and `deletion` build on it.
 2. `reflector` lists and watches a kind; `workqueue` holds the keys of objects to be reconciled.
 3. `outcome` sends writes of decisions and finds out whether they took effect. `writer` orders all
-   writes by class; `pressure` and `window` adapt it to a slow server; `events` records Events.
+   writes by class; `pressure` adapts it to a slow server; `events` records Events.
 4. `lease` is leader election, on a `lease_record`.
 5. `config`, `kubeconfig`, `credentials` and `pem` say which server to talk to, and as whom.
 """

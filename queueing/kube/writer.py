@@ -18,7 +18,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from queueing.kube.window import Window
+from queueing.kube.pressure import Window
 
 Job = Callable[[], Awaitable[None]]
 """One write with all that belongs to it; a failure that escapes it ends the writer."""

@@ -39,9 +39,8 @@ from queueing.translate.gates import without_effect as without_effect_gates
 from queueing.translate.inbound import queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.priority import PriorityClasses
-from queueing.translate.limits import summarize
 from queueing.translate.problems import Problems
-from queueing.translate.requests import Surroundings
+from queueing.translate.requests import Surroundings, summarize
 from queueing.translate.times import timestamp
 from queueing.translate.unheeded import unheeded
 from queueing.translate.wire import cluster

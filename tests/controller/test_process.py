@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
-from queueing.controller.telemetry.readiness import Readiness
+from queueing.controller.telemetry.reporter import Readiness
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
 from queueing.serving.frames import PendingPart, PendingRow

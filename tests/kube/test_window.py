@@ -1,6 +1,6 @@
 import pytest
 
-from queueing.kube.window import LEAST, Window
+from queueing.kube.pressure import LEAST, Window
 
 SLOW_S = 1.0
 QUICK = [0.1] * 40

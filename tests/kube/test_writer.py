@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from queueing.kube.window import Window
+from queueing.kube.pressure import Window
 from queueing.kube.writer import WriteClass, Writer
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks")

@@ -11,8 +11,7 @@ from typing_extensions import override
 
 from queueing.observe.spans import Note, Round, SpanPlan, Timed, plan_spans, root_of
 from queueing.observe.trace_ids import SpanRef, parse_traceparent, trace_id_of
-from queueing.observe.trace_settings import TraceConfigurationError, settings_from
-from queueing.observe.traces import Tracer
+from queueing.observe.traces import TraceConfigurationError, Tracer, settings_from
 
 SUBMITTER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 STORY = Round(

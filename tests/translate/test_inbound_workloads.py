@@ -6,8 +6,7 @@ from queueing.core.facts import CheckPhase, WorkloadFact
 from queueing.core.names import ResourceName
 from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.workloads import workload
-from queueing.translate.limits import summarize
-from queueing.translate.requests import Surroundings
+from queueing.translate.requests import Surroundings, summarize
 from queueing.translate.transformations import (
     ResourceRules,
     Transformation,

@@ -21,8 +21,8 @@ from queueing.checkpoints.shell.starting import started_with, warn_of_grace
 from queueing.checkpoints.shell.telemetry import CheckpointTelemetry
 from queueing.checkpoints.wire import names, nodes
 from queueing.checkpoints.wire import objects as wire
-from queueing.controller.features import Features
 from queueing.controller.term import Term
+from queueing.controller.work_queues import Features
 from queueing.controller.workers import Workers
 from queueing.core.names import Key
 from queueing.kube import resources

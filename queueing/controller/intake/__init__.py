@@ -4,7 +4,6 @@ Invariant: nothing here awaits, so that after each event stores, engine and work
 
 Reading order: `watches` lists the kinds that a term watches, each with the method that takes its
 events. `pump` handles Workloads and Jobs, with `requests` for what Workloads request.
-`admin_objects` handles what admins write, with `queue_changes` for which changes of a ClusterQueue
-concern its Workloads. Kinds that only one feature needs are handled by the `intake` of
-`devices.shell`, `checkpoints.shell` or `credits`.
+`admin_objects` handles what admins write. Kinds that only one feature needs are handled by the
+`intake` of `devices.shell`, `checkpoints.shell` or `credits`.
 """

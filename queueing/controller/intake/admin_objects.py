@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeVar
 
 from queueing.controller.intake.pump import Pump
-from queueing.controller.intake.queue_changes import changes_lives, policy_of
 from queueing.controller.stores.by_name import keep, known, name_of
 from queueing.controller.stores.objects import Objects
 from queueing.controller.work_queues import WorkQueues
@@ -16,6 +15,7 @@ from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.objects import HasMetadata
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.checkpoints.wire.names import POLICY
 from queueing.translate.inbound import queues, surroundings
 from queueing.translate.wire import queues as wire
 from queueing.translate.wire.cluster import Namespace, PriorityClass
@@ -49,10 +49,10 @@ class AdminObjects:
         before = known(event, store)
         self._admin(event, store, queues.cluster_queue, Kind.CLUSTER_QUEUE)
         after = known(event, store)
-        if before is None or after is None or changes_lives(before, after):
+        if before is None or after is None or _changes_lives(before, after):
             for key in self._objects.concerned_by(name_of(event)):
                 self._queues.workload(key)
-        if policy_of(before) != policy_of(after):
+        if _policy_of(before) != _policy_of(after):
             self._pump.weigh_anew()
         self._queues.finalizers.set()
 
@@ -145,3 +145,25 @@ class AdminObjects:
     def _tell_jobs(self, keys: Iterable[Key]) -> None:
         for key in list(keys):
             self._pump.attend_job(key)
+
+
+def _policy_of(queue: wire.ClusterQueue | None) -> str:
+    """Return the CheckpointPolicy that a ClusterQueue's annotation names; empty without one."""
+    return "" if queue is None else queue.metadata.annotations.get(POLICY, "")
+
+
+def _changes_lives(before: wire.ClusterQueue, after: wire.ClusterQueue) -> bool:
+    """Say whether the Workloads of a queue must be reconciled: evicted, checked or warned anew."""
+    return (
+        before.spec.stop_policy != after.spec.stop_policy
+        or before.spec.admission_checks_strategy != after.spec.admission_checks_strategy
+        or _offers(before) != _offers(after)
+    )
+
+
+def _offers(queue: wire.ClusterQueue) -> list[tuple[list[str], list[str]]]:
+    """Return the resources and flavors that a queue has quota for, whatever the amounts."""
+    return [
+        (group.covered_resources, [one.name for one in group.flavors])
+        for group in queue.spec.resource_groups
+    ]

@@ -6,8 +6,8 @@ ours, the last checkpoint, and the submitter's trace context.
 
 from dataclasses import replace
 
-from queueing.controller.features import Features
 from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import Features
 from queueing.kube.errors import NotSentError
 from queueing.translate import labels
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of

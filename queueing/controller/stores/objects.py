@@ -18,7 +18,7 @@ from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
-from queueing.translate.limits import Amounts, LimitSummary, summarize
+from queueing.translate.requests import Amounts, LimitSummary, summarize
 from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import (
@@ -94,8 +94,8 @@ class Objects:
 
     def put_workload(self, found: Workload) -> None:
         """Store a Workload in place of the one seen before, and index it."""
-        meta = found.metadata
-        key, before = meta.key, self.workloads.get(meta.key)
+        meta, key = found.metadata, found.metadata.key
+        before = self.workloads.get(key)
         if before is not None and before.metadata.uid != meta.uid:
             self.workload_keys.pop(before.metadata.uid, None)
             self.facts.pop(key, None)
@@ -123,8 +123,8 @@ class Objects:
 
     def put_job(self, found: JobView) -> None:
         """Store a Job in place of the one seen before, and index it."""
-        meta = found.metadata
-        key, before = meta.key, self.jobs.get(meta.key)
+        meta, key = found.metadata, found.metadata.key
+        before = self.jobs.get(key)
         if before is not None and before.metadata.uid != meta.uid:
             self._forget_job(before)
         self.jobs[key] = found

@@ -15,7 +15,6 @@ from typing import TypeVar
 from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry import workload_gauges
-from queueing.controller.telemetry.chosen_queues import ChosenQueues
 from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
 from queueing.core.admission_fair_sharing import whole_units
 from queueing.core.credits.facts import MICRO, PART
@@ -28,11 +27,13 @@ from queueing.core.names import (
     name_of,
     namespace_of,
 )
+from queueing.core.selectors import Selector, selects
 from queueing.observe.metric_rows import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from queueing.observe.metrics import Family, Metrics
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed, Charged, QueueView
 from queueing.translate.inbound.queues import cluster_queue as cluster_queue_fact
+from queueing.translate.wire.queues import LocalQueue
 
 TURN = 64
 """How many queues, and how many cohorts, are measured with each scrape although unchanged."""
@@ -62,6 +63,25 @@ class Turn:
         for _ in range(min(TURN, len(names))):
             self.at = (self.at + 1) % len(names)
             yield names[self.at]
+
+
+@dataclass(slots=True)
+class ChosenQueues:
+    """The choice by labels, and what it came to when somebody scraped last."""
+
+    selector: Selector
+    queues: Mapping[Key, LocalQueue]
+    _seen: dict[Key, bool] = field(default_factory=dict)
+
+    def __contains__(self, key: Key) -> bool:
+        """Say whether a LocalQueue has metrics; one that does not exist has no labels."""
+        queue = self.queues.get(key)
+        return selects(self.selector, queue.metadata.labels if queue is not None else {})
+
+    def changed(self) -> list[Key]:
+        """Return the LocalQueues that are chosen now and were not before, or the other way."""
+        seen, self._seen = self._seen, {key: key in self for key in self.queues}
+        return [key for key, chosen in self._seen.items() if seen.get(key) is not chosen]
 
 
 @dataclass(slots=True)

@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.chosen_queues import ChosenQueues
-from queueing.controller.telemetry.gauges import Gauges
+from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
-from queueing.controller.telemetry.readiness import Readiness
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
 from queueing.core.lifecycle.steps import PodsUnready
@@ -26,6 +24,28 @@ from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Readiness:
+    """How far the process has come, and whether that makes it ready."""
+
+    elected: bool = False
+    """It holds the Lease, or needs none."""
+    leading: bool = False
+    """It leads, and has listed all objects."""
+    policies: bool = False
+    """The API server suspends Jobs at creation as our policies say, or needs none."""
+    injects: bool = False
+    """The API server was seen to add claims to pods at creation, or had the time to begin with it
+    where that cannot be tried."""
+    other_leads: Callable[[], bool] = lambda: False
+    """Says whether another replica holds the Lease."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether this process leads with everything in place, or stands by for another leader."""
+        return self.other_leads() or (self.leading and self.policies)
 
 
 @dataclass(slots=True)

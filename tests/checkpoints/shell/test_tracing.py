@@ -16,8 +16,7 @@ from queueing.core.names import Key
 from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.spans import SpanPlan
-from queueing.observe.trace_settings import TraceSettings
-from queueing.observe.traces import Tracer
+from queueing.observe.traces import Tracer, TraceSettings
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job, JobSpec
 from queueing.translate.wire.meta import Meta
