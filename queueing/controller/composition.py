@@ -13,7 +13,7 @@ from queueing.checkpoints.memory import CheckpointMemory
 from queueing.checkpoints.shell import composition as checkpoints
 from queueing.clock import Clock
 from queueing.controller.configuration import ControllerRules
-from queueing.controller.credits import composition as credit_composition
+from queueing.controller.credits.composition import Credits
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import EffectDependencies, Effects
 from queueing.controller.intake.admin_objects import AdminObjects
@@ -35,7 +35,6 @@ from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.decisions import Cycle
-from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.devices.shell import composition as device_composition
 from queueing.kube.client import Client
@@ -101,7 +100,9 @@ class Parts:
         self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)
         self.writes = self._make_writes()
         self.term = self._make_term()
-        self.credits = self._make_credits()
+        self.credits = Credits(
+            self.term, self.pump, fair_sharing=self._rules.settings.fair_sharing is not None
+        )
         self.checkpoints = checkpoints.Checkpoints(
             self.term, weigh_anew=self.pump.weigh_anew, charge_anew=self.pump.charge_anew
         )
@@ -114,7 +115,7 @@ class Parts:
             self.waiting_reasons.expect,
             self.devices.workload_changed,
         ]
-        self._late_reservations = LateReservations(self.objects, self.engine.exceeds)
+        self._late_reservations = LateReservations(self.objects, self.engine)
         self._departing = DepartingPods(client, clock)
         self.effects = self._make_effects()
         self.jobs = self._make_job_reconciler()
@@ -148,23 +149,6 @@ class Parts:
             clock=self._around.clock,
         )
 
-    def _make_credits(self) -> credit_composition.Credits:
-        """Make the credits, and let releases of quota wait until the ledgers are stored."""
-        made = credit_composition.Credits(
-            credit_composition.Dependencies(
-                engine=self.engine,
-                writes=self.writes,
-                clock=self._around.clock,
-                cycle=self.queues.cycle,
-                attend=self._attend_credited,
-                fair_sharing=self._rules.settings.fair_sharing is not None,
-            )
-        )
-        self.writes.covered = made.accounts.covered
-        self.writes.recorded = made.accounts.recorded
-        self.writes.preceded = made.accounts.preceded
-        return made
-
     def _make_devices(self) -> device_composition.Devices:
         memory = self.objects.devices
         memory.configuration = self._rules.configuration
@@ -186,7 +170,6 @@ class Parts:
                 finalizers=self.finalizers,
                 waiting_reasons=self.waiting_reasons,
                 late_reservations=self._late_reservations,
-                settled=self.credits.accounts.until_settled,
             )
         )
 
@@ -211,12 +194,6 @@ class Parts:
         self._pressure.took(took_s, self._around.clock.monotonic())
         self._window.took(took_s)
         self._around.reporter.wrote(purpose, outcome, took_s)
-
-    def _attend_credited(self, key: Key) -> None:
-        """Reconcile a Workload, and its Jobs, once the stored ledgers cover what it waited for."""
-        workload = self.objects.workloads.get(key)
-        if workload is not None:
-            self.pump.attend(workload)
 
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
         self.admin.on_flavor(event)

@@ -7,22 +7,23 @@ that must wait are asked for again once the accounts are stored.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from math import floor
 
 import msgspec
+from typing_extensions import override
 
-from queueing.clock import Clock
 from queueing.controller.credits.budgets import Budgets
 from queueing.controller.credits.intake import Intake, lag_of
 from queueing.controller.credits.usage_records import UsageRecords
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.intake.pump import Pump
+from queueing.controller.term import Term
+from queueing.controller.writing.leader_writes import Ledgers
 from queueing.core.credits.facts import CreditAccountFact
 from queueing.core.names import Key
 from queueing.kube.errors import ConflictError, KubeError
 from queueing.kube.resources import CREDIT_ACCOUNTS
-from queueing.state.engine import Engine
 from queueing.translate import credits as translate
 from queueing.translate import credits_wire as wire
 from queueing.translate.outbound.conditions import patch
@@ -42,25 +43,15 @@ UNCHANGED_S = 300
 API_VERSION = "queueing.dev/v1alpha1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountDependencies:
-    """What accounts are given."""
+class Accounts(Ledgers):
+    """Knows which ledgers differ from what is stored, and which Workloads wait for that.
 
-    engine: Engine
-    writes: LeaderWrites
-    clock: Clock
-    intake: Intake
-    attend: Callable[[Key], None]
-    """Asks for a Workload to be reconciled, whose write may be sent now."""
+    These are reconciled again, by the pump, when their writes may be sent.
+    """
 
-
-class Accounts:
-    """Knows which ledgers differ from what is stored, and which Workloads wait for that."""
-
-    def __init__(self, dependencies: AccountDependencies) -> None:
-        self._engine, self._writes = dependencies.engine, dependencies.writes
-        self._clock, self._intake = dependencies.clock, dependencies.intake
-        self._attend = dependencies.attend
+    def __init__(self, term: Term, intake: Intake, pump: Pump) -> None:
+        self._engine, self._writes, self._clock = term.engine, term.writes, term.clock
+        self._intake, self._pump = intake, pump
         self._written: dict[str, CreditAccountFact] = {}
         """By name: each ledger as it was stored last."""
         self._last: dict[str, float] = {}
@@ -78,6 +69,7 @@ class Accounts:
         self.urgent = asyncio.Event()
         """Set when a Workload waits for the accounts to be written at once."""
 
+    @override
     def covered(self, key: Key) -> bool:
         """Say whether a finished Workload may lose our finalizer: its end is stored.
 
@@ -89,6 +81,7 @@ class Accounts:
         self._waiting[key] = None
         return False
 
+    @override
     def recorded(self, key: Key) -> bool:
         """Say whether an evicted Workload may release its quota: the stored accounts name it.
 
@@ -101,6 +94,7 @@ class Accounts:
         self.urgent.set()
         return False
 
+    @override
     def preceded(self, key: Key) -> bool:
         """Say whether a Workload's usage may change: the accounts are stored up to just now.
 
@@ -116,6 +110,7 @@ class Accounts:
         self.urgent.set()
         return False
 
+    @override
     async def until_settled(self, key: Key) -> bool:
         """Wait until the stored accounts include what a Workload held before.
 
@@ -166,14 +161,14 @@ class Accounts:
         for key in list(self._waiting):
             if self._engine.credits.covers(key):
                 del self._waiting[key]
-                self._attend(key)
+                self._pump.attend_key(key)
         changing, self._changing = self._changing, {}
         for key in changing:
-            self._attend(key)
+            self._pump.attend_key(key)
         for key in list(self._leaving):
             if self._engine.credits.names(key):
                 del self._leaving[key]
-                self._attend(key)
+                self._pump.attend_key(key)
 
     async def fold(self) -> None:
         """Add up rows of usage that are old enough."""

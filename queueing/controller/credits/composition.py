@@ -3,20 +3,18 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from queueing.clock import Clock
-from queueing.controller.credits.accounts import AccountDependencies, Accounts
+from queueing.controller.credits.accounts import Accounts
 from queueing.controller.credits.conditions import PolicyConditions
 from queueing.controller.credits.intake import Intake
-from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.names import Key
+from queueing.controller.intake.pump import Pump
+from queueing.controller.term import Term
+from queueing.core.credits.facts import CreditFact
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Reflector
-from queueing.state.engine import Engine
 from queueing.translate import credits_wire as wire
 
 logger = logging.getLogger(__name__)
@@ -30,43 +28,24 @@ FAREWELL_S = 4.0
 """Seconds that the last writes of a term may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
-    """What the package needs of the term."""
-
-    engine: Engine
-    writes: LeaderWrites
-    clock: Clock
-    cycle: asyncio.Event
-    """Asks for a cycle, which brings the ledgers up to date."""
-    attend: Callable[[Key], None]
-    """Asks for a Workload and its Jobs to be reconciled."""
-    fair_sharing: bool
-    """Whether the Configuration has `fairSharing`, without which credits change no share."""
-
-
 class Credits:
-    """The parts of the package in one term of leadership."""
+    """The parts of the package in one term of leadership.
 
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._dependencies = dependencies
-        self.intake = Intake(dependencies.engine.observe, dependencies.cycle.set)
-        self.accounts = Accounts(
-            AccountDependencies(
-                engine=dependencies.engine,
-                writes=dependencies.writes,
-                clock=dependencies.clock,
-                intake=self.intake,
-                attend=dependencies.attend,
-            )
-        )
+    `fair_sharing`: the Configuration has it; without that credits change no share.
+    """
+
+    def __init__(self, term: Term, pump: Pump, *, fair_sharing: bool) -> None:
+        self._term, self._cycle = term, term.queues.cycle
+        self.intake = Intake(self._observe, self._cycle.set)
+        self.accounts = Accounts(term, self.intake, pump)
         self._conditions = PolicyConditions(
-            dependencies.engine,
-            dependencies.writes,
-            dependencies.clock,
-            self.intake,
-            fair_sharing=dependencies.fair_sharing,
+            term.engine, term.writes, term.clock, self.intake, fair_sharing=fair_sharing
         )
+
+    def _observe(self, fact: CreditFact) -> None:
+        """Pass a fact to the engine; from the first one on, writes wait for the accounts."""
+        self._term.writes.ledgers = self.accounts
+        self._term.engine.observe(fact)
 
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
         """Yield the reflectors, each with the plural name of its kind; nothing runs yet.
@@ -92,12 +71,12 @@ class Credits:
         """
         woken = False
         while True:
-            altered = self._dependencies.engine.credits.is_altered()
+            altered = self._term.engine.credits.is_altered()
             if altered:
                 self.accounts.urgent.set()
             if self.accounts.urgent.is_set():
                 self.accounts.urgent.clear()
-                self._dependencies.cycle.set()
+                self._cycle.set()
                 await asyncio.sleep(GATHER_S)
                 await self.accounts.write(at_once=True, rows_too=altered)
             if woken:
@@ -107,7 +86,7 @@ class Credits:
             counts = bool(self.intake.policies or self.intake.budgets)
             woken = counts and self.accounts.is_due()
             if woken:
-                self._dependencies.cycle.set()
+                self._cycle.set()
             elif self.intake.policies or self.intake.grants:
                 await self._conditions.write()
             with contextlib.suppress(TimeoutError):

@@ -9,7 +9,6 @@ shown what is stored.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
@@ -51,9 +50,6 @@ class EffectDependencies:
     """Keep a ClusterQueue and flavors while quota of them is held."""
     waiting_reasons: WaitingReasons
     late_reservations: LateReservations
-    settled: Callable[[Key], Awaitable[bool]]
-    """Waits until the stored credit accounts include what a Workload held before, since its new
-    reservation overwrites that in its status. False when that takes too long."""
 
 
 class Effects:
@@ -95,7 +91,8 @@ class Effects:
         self._dependencies.writer.submit(key, WriteClass.ADMISSION, job)
 
     async def _reserve(self, decision: Admit) -> None:
-        if not await self._dependencies.settled(decision.workload):
+        # Its new reservation overwrites in its status what it held before.
+        if not await self._term.writes.ledgers.until_settled(decision.workload):
             self._settle(decision, Verdict.REFUSED, "what it held before is not written down yet")
             return
         if not await self._is_kept(decision):

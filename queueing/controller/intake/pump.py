@@ -137,6 +137,12 @@ class Pump:
         """Ask for a Workload to be reconciled, with its gang and the Jobs that own or name it."""
         self._look_at(found.metadata.key, found)
 
+    def attend_key(self, key: Key) -> None:
+        """Ask for the same by the key of a Workload; nothing is done if it is gone."""
+        found = self._objects.workloads.get(key)
+        if found is not None:
+            self._look_at(key, found)
+
     def _look_at(self, key: Key, found: Workload) -> None:
         meta, objects = found.metadata, self._objects
         self._queues.workload(key)

@@ -6,11 +6,10 @@ leader then sees a reservation that it did not make. If it exceeds the quota, th
 evicted before any pod of it starts, the newest of several first.
 """
 
-from collections.abc import Callable, Iterable
-
 from queueing.controller.stores.objects import Objects
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
+from queueing.state.engine import Engine
 from queueing.translate.wire.workloads import Workload
 
 MESSAGE = "Withdrawn: an earlier leader reserved quota that by now belongs to others"
@@ -21,8 +20,8 @@ _SPARE = 1_000
 class LateReservations:
     """Remembers the reservations of this term, and judges all others before their start."""
 
-    def __init__(self, objects: Objects, exceeds: Callable[[Key, Iterable[Key]], bool]) -> None:
-        self._objects, self._exceeds = objects, exceeds
+    def __init__(self, objects: Objects, engine: Engine) -> None:
+        self._objects, self._engine = objects, engine
         self._ours: set[str] = set()
 
     def claim(self, life: str) -> None:
@@ -38,9 +37,9 @@ class LateReservations:
         reservations do not count.
         """
         key = workload.metadata.key
-        if workload.metadata.life in self._ours or not self._exceeds(key, ()):
+        if workload.metadata.life in self._ours or not self._engine.exceeds(key):
             return None
-        if not self._exceeds(key, self._newer_than(workload)):
+        if not self._engine.exceeds(key, self._newer_than(workload)):
             return None
         return Evict(reason=EvictionReason.PREEMPTED, message=MESSAGE)
 

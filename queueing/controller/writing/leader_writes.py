@@ -6,7 +6,9 @@ patch of the object does not conflict with this one while the watch lags behind.
 
 from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from typing_extensions import override
 
 from queueing.core.names import Key
 from queueing.kube.client import PLAIN, Call, Client
@@ -24,6 +26,46 @@ Absorb = Callable[[bytes], None]
 Told = Callable[[str, str, float], None]
 """Called after each write with its purpose, its outcome (`done`, `refused`, `unknown`) and the
 seconds that it took."""
+
+
+class Ledgers(Protocol):
+    """The stored credit accounts, which must include what a write of a Workload overwrites."""
+
+    def covered(self, key: Key) -> bool:
+        """Say whether they include the end of a finished Workload."""
+        ...
+
+    def recorded(self, key: Key) -> bool:
+        """Say whether they name what an evicted Workload holds."""
+        ...
+
+    def preceded(self, key: Key) -> bool:
+        """Say whether they include a Workload's usage until just now."""
+        ...
+
+    async def until_settled(self, key: Key) -> bool:
+        """Wait until they include what a Workload held before; False when that takes too long."""
+        ...
+
+
+class NoLedgers(Ledgers):
+    """Those of a cluster without credits: nothing waits for them."""
+
+    @override
+    def covered(self, key: Key) -> bool:
+        return True
+
+    @override
+    def recorded(self, key: Key) -> bool:
+        return True
+
+    @override
+    def preceded(self, key: Key) -> bool:
+        return True
+
+    @override
+    async def until_settled(self, key: Key) -> bool:
+        return True
 
 
 def workload_target(meta: Meta, subresource: str = "status") -> Target:
@@ -51,12 +93,8 @@ class LeaderWrites:
         self.client, self.may_send, self.told = client, may_send, told
         self.rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
-        self.covered: Callable[[Key], bool] = lambda _key: True
-        """Says whether the stored credit accounts include the end of a finished Workload."""
-        self.recorded: Callable[[Key], bool] = lambda _key: True
-        """Says whether the stored credit accounts name what an evicted Workload holds."""
-        self.preceded: Callable[[Key], bool] = lambda _key: True
-        """Says whether the stored credit accounts include a Workload's usage until just now."""
+        self.ledgers: Ledgers = NoLedgers()
+        """`credits` enters its own once the cluster has an object of it."""
 
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload. Raises AlreadyExistsError when the name is taken."""
@@ -78,7 +116,7 @@ class LeaderWrites:
 
     async def release(self, of: Workload, now: float) -> None:
         """Release an evicted Workload's quota, once stored credit accounts name what it held."""
-        if not self.recorded(of.metadata.key):
+        if not self.ledgers.recorded(of.metadata.key):
             raise NotSentError(
                 f"{of.metadata.key} keeps its quota until the credit accounts name it"
             )
@@ -86,13 +124,13 @@ class LeaderWrites:
 
     async def reclaim(self, of: Workload, counts: Mapping[str, int], now: float) -> None:
         """Write `reclaimablePods` (`counts` by pod set), once credits so far are stored."""
-        if not self.preceded(of.metadata.key):
+        if not self.ledgers.preceded(of.metadata.key):
             raise NotSentError(f"{of.metadata.key} keeps all its quota until credits are written")
         await self.patch_workload(of, outbound.reclaim(of, counts, now))
 
     async def let_go(self, of: Workload) -> None:
         """Remove our finalizer from a Workload, once the stored credit accounts include its end."""
-        if not self.covered(of.metadata.key):
+        if not self.ledgers.covered(of.metadata.key):
             raise NotSentError(f"{of.metadata.key} stays until the credit accounts hold its end")
         await self.patch_workload(of, outbound.drop_finalizer(of), "")
 
