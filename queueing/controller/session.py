@@ -7,7 +7,6 @@ assumed can outlive it.
 import asyncio
 import logging
 from collections.abc import Coroutine, Iterator
-from functools import partial
 from typing import Any
 
 from queueing.checkpoints.shell import composition as checkpoints
@@ -84,10 +83,9 @@ class Session:
         """Yield the loops that run for the whole term, each with the name of its task."""
         parts = self._parts
         with_share = self._rules.settings.fair_sharing is not None
-        busy = partial(parts.writer.is_busy, WriteClass.ADMISSION)
         yield "cycles", parts.cycles.run()
         yield "unknown outcomes", parts.effects.resolve()
-        yield "reasons to wait", parts.waiting_reasons.run(busy, parts.deferral.is_pressed)
+        yield "reasons to wait", parts.waiting_reasons.run(parts.writer, parts.deferral)
         yield "what can wait", parts.deferral.run()
         yield "finalizers", parts.finalizers.run()
         yield "credits", parts.credits.run()

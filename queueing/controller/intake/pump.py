@@ -63,7 +63,7 @@ class Pump:
     ) -> None:
         self._objects, self._engine, self._queues = objects, engine, queues
         self._additions = queues.features.facts
-        self._requests = Requests(objects, rules, self._observe_flavors)
+        self._requests = Requests(objects, rules)
         self._places_pods = rules.places_pods
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
@@ -236,6 +236,8 @@ class Pump:
 
     def _fact_of(self, found: Workload) -> WorkloadFact:
         asks, around = self._requests.of(found)
+        if asks.shapes and self._objects.devices.learn(asks.shapes):
+            self._observe_flavors()
         fact = workload_asking(found, asks)
         given = self._objects.devices.charges_of(found, around.devices)
         lack = "" if fact.holds_quota else self._objects.devices.lack(asks.shapes)

@@ -4,7 +4,7 @@ A translation holds for one generation of a Workload and one version of its surr
 LimitRanges, RuntimeClasses, resource transformations and devices that its requests depend on.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
@@ -22,8 +22,6 @@ class Requests:
 
     objects: Objects
     rules: ResourceRules
-    is_new: Callable[[], None]
-    """Called when a Workload requests devices in a way for which no flavor's offer is known yet."""
     _surroundings: dict[str, Surroundings] = field(default_factory=dict)
     _asks: dict[Key, tuple[str, int, Surroundings, Asks]] = field(default_factory=dict)
     """By Workload: uid, generation and surroundings of its translation, and the translation."""
@@ -39,8 +37,6 @@ class Requests:
         if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
             return known[3], around
         asks = asks_of(found, around)
-        if asks.shapes and self.objects.devices.learn(asks.shapes):
-            self.is_new()
         if meta.generation:
             self._asks[key] = (meta.uid, meta.generation, around, asks)
         return asks, around
