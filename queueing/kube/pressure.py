@@ -1,4 +1,4 @@
-"""What the duration of our own writes says of the API server: whether it is slow, and for how many.
+"""What the duration of our own writes says: whether the API server is slow, how much it can take.
 
 `Pressure` says whether writes that can wait should. The server counts as *pressed* while the mean
 duration of writes is a multiple of the best one. The best duration is remembered, and grows a
