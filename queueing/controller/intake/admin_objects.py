@@ -7,6 +7,7 @@ reconciled because of it.
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeVar
 
+from queueing.checkpoints.wire.names import POLICY
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.by_name import keep, known, name_of
 from queueing.controller.stores.objects import Objects
@@ -15,7 +16,6 @@ from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key
 from queueing.kube.objects import HasMetadata
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
-from queueing.checkpoints.wire.names import POLICY
 from queueing.translate.inbound import queues, surroundings
 from queueing.translate.wire import queues as wire
 from queueing.translate.wire.cluster import Namespace, PriorityClass
