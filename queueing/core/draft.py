@@ -41,7 +41,7 @@ class Draft:
         settings = self.world.settings
         blocks = settings.block_admission_until_pods_ready
         if blocks and settings.expects_pods(admitted=not has_checks):
-            self.admitted_in.add(entry.node.root())
+            self.admitted_in.add(entry.node.root)
 
     def free(self, entry: Entry) -> None:
         """Count the victims of an entry as gone for entries that are decided later."""

@@ -59,7 +59,8 @@ class Entry:
     """What is charged if it is admitted."""
 
     def __post_init__(self) -> None:
-        self.usage = self.assignment.charged
+        found = self.assignment
+        self.usage = found.charged if found.saved else found.usage
 
     @property
     def barred_before(self) -> Bar | None:
@@ -67,7 +68,7 @@ class Entry:
         former = self.head.progress
         if former is None or former.shape != self.assignment.demand.full:
             return None
-        return former.barred if former.generation == self.node.root().generation else None
+        return former.barred if former.generation == self.node.root.generation else None
 
 
 class Ruling(NamedTuple):

@@ -36,27 +36,27 @@ class LendLast:
 
     def note(self, entry: Entry) -> None:
         """Note that an entry got something, or gave way to others of its queue."""
-        self._moved.add(entry.node.root())
+        self._moved.add(entry.node.root)
 
     def waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        if not (self._lends_last and entry.assignment.borrow) or self._fits_beside(entry):
+        if not entry.assignment.borrow or not self._lends_last or self._fits_beside(entry):
             return False
         self._waiting.append(entry)
         return True
 
     def left(self) -> Iterable[Entry]:
         """Return the entries that waited in vain, in the order in which they came."""
-        return [one for one in self._waiting if one.node.root() not in self._moved]
+        return [one for one in self._waiting if one.node.root not in self._moved]
 
     def _fits_beside(self, entry: Entry) -> bool:
-        node, root = entry.node, entry.node.root()
+        node, root = entry.node, entry.node.root
         for resource, amount in entry.usage.items():
             asked = self._asked.get((root, resource))
             if asked is None:
                 asked = self._asked[root, resource] = self._asked_of(root, resource)
             others = asked[root] - asked.get(node, 0)
-            if amount + others > node.cell(resource).available():
+            if amount + others > node.cells[resource].available():
                 return False
         return True
 

@@ -6,11 +6,11 @@ from functools import partial
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
 from queueing.core.entries import Entry, Head
+from queueing.core.facts import FlavorPolicy
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.partial import largest_that_fits
-from queueing.core.flavors.plain import plain_fit
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
 from queueing.core.names import QueueName, ResourceName, Uid
@@ -26,6 +26,7 @@ from queueing.core.settings import Settings
 from queueing.core.sharing import Commons
 from queueing.core.usage import Demand
 
+TRY_NEXT_FLAVOR = FlavorPolicy.TRY_NEXT_FLAVOR
 Pending = Callable[[QueueName, ResourceName, int], int]
 """Returns how much of an amount the workloads of a queue that compete for its turn may take, with
 requests that are no larger than it."""
@@ -82,10 +83,7 @@ def nominate(
     commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
     entry = None
     if head.progress is None and head.nominated is None and commons is None:
-        rules, node = world.rules[head.queue], world.tree.queue(head.queue)
-        plain = plain_fit(rules, node, head.demand, world.settings)
-        if plain is not None and (allowance is None or _is_covered(head, world, plain)):
-            entry = Entry(head, rules, node, plain)
+        entry = _plainly(head, world)
     if entry is None:
         entry = _nominate(head, world, reach, spared=spared, commons=commons)
     if commons is not None:
@@ -112,6 +110,41 @@ def _within_means(entry: Entry, allowance: Allowance) -> Entry:
         entry.head = replace(head, workload=replace(head.workload, priority=LOWEST_PRIORITY))
         entry.targets = []
     return entry
+
+
+def _plainly(head: Head, world: World) -> Entry | None:
+    """Nominate a head in the common case: the first flavor that its pods may use has enough.
+
+    Then the search would stop at once, and its answer depends only on the demand and on how far up
+    the tree each resource borrows. So each answer is found once and stored with the outline; it is
+    shared, and must not be changed. None where the search must be asked.
+    """
+    rules, node = world.rules[head.queue], world.tree.queue(head.queue)
+    outline = rules.offer.outline(head.demand, world.settings.quota_check)
+    if outline.wanted is None:
+        return None
+    levels: list[int] = []
+    cells, borrows = node.cells, False
+    for resource, amount in outline.wanted:
+        cell = cells.get(resource) or node.cell(resource)
+        if amount > cell.available():
+            return None
+        if cell.quota < cell.usage + amount:
+            borrows = True
+            levels.append(cell.height_of_fit(amount)[0])
+        else:
+            levels.append(0)
+    if borrows and rules.fact.fungibility.when_can_borrow is TRY_NEXT_FLAVOR:
+        return None
+    key, generation = tuple(levels), node.root.generation
+    found: Assignment | None = outline.fits.get(key)
+    if found is None:
+        search = Search(rules, node, oracle=None, settings=world.settings)
+        found = outline.fits[key] = search.assign(head.demand)
+    if found.progress is not None and found.progress.generation != generation:
+        # found in another tree, or before quotas changed: all else is the same
+        found = replace(found, progress=replace(found.progress, generation=generation))
+    return Entry(head, rules, node, found) if _is_covered(head, world, found) else None
 
 
 def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:
@@ -187,6 +220,6 @@ def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid
     if settings.fair_sharing is not None:
         patience = NO_PATIENCE
         if world.patience:
-            patience = world.patience.get(preemptor.node.root(), NO_PATIENCE)
+            patience = world.patience.get(preemptor.node.root, NO_PATIENCE)
         strategy = partial(fair_targets, settings=settings.fair_sharing, patience=patience)
     return VictimSearch(preemptor, world.tree, holders=world.holders, strategy=strategy)

@@ -68,7 +68,7 @@ class Outline:
     """The amounts needed of the first flavors that the pods may use; None with several parts."""
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
     """A memo: the assignments for which these flavors have enough, by the borrowing level of each
-    (see `flavors.plain`)."""
+    (see `nomination`)."""
 
     def total(self, number: int, resource: FlavorResource) -> int:
         """Return what the pod set with this index is charged of a flavor-resource."""

@@ -29,7 +29,7 @@ from queueing.core.settings import Settings
 
 def process(entry: Entry, draft: Draft) -> Ruling:
     """Decide one entry, and charge what it takes, so that later entries find it taken."""
-    victims = draft.victims
+    victims = draft.victims if entry.targets else ()
     overlaps = bool(victims) and any(one.holder.uid in victims for one in entry.targets)
     if overlaps and draft.world.settings.recompute_overlapping:
         ruling = _rule_anew(entry, draft)
@@ -79,8 +79,8 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if not draft.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets and not draft.may_free(entry):
-        idle = replace(entry, targets=[])  # it preempts nobody, so it keeps no quota from others
-        return _retry(idle, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
+        entry.targets = []  # it preempts nobody, so it keeps no quota from others
+        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets and any(not one.holder.promised for one in entry.targets):
         return _preempt(entry, draft)
     return _admit(entry, draft)
@@ -198,7 +198,7 @@ def _awaits_pods(entry: Entry, draft: Draft) -> bool:
     """
     waited_for = draft.world.unready | draft.admitted_in
     if draft.world.settings.rules.waits_for_own_tree:
-        return entry.node.root() in waited_for
+        return entry.node.root in waited_for
     return bool(waited_for)
 
 
@@ -249,7 +249,9 @@ def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Reque
         message=why[1],
         mode=mode,
         nominated=entry.assignment.pod_sets(),
-        targets=tuple(target.holder.key for target in entry.targets if not target.holder.promised),
+        targets=tuple(one.holder.key for one in entry.targets if not one.holder.promised)
+        if entry.targets
+        else (),
     )
     return Ruling(entry, wait)
 

@@ -2,29 +2,25 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-
-from typing_extensions import override
+from weakref import WeakValueDictionary
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.sharing import ClaimCharge, added, beside_claims, parts_of, shared_by
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Shape:
     """Everything of a workload's pod sets that flavor assignment depends on.
 
-    Equal shapes get equal answers from the same queue in the same state. Most often they are one
-    object and its hash is stored, because shapes are keys of memos on the hot path.
+    Equal shapes get equal answers from the same queue in the same state. They are one object, so
+    that comparing them, or looking one up in a memo, costs nothing.
     """
 
-    digest: int
     parts: tuple[object, ...]
 
-    @override
-    def __hash__(self) -> int:
-        return self.digest
+
+_shapes: WeakValueDictionary[tuple[object, ...], Shape] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +179,7 @@ def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
         )
         for one in pod_sets
     )
-    return _shape(parts)
-
-
-@lru_cache(maxsize=65_536)
-def _shape(parts: tuple[object, ...]) -> Shape:
-    return Shape(hash(parts), parts)
+    found = _shapes.get(parts)
+    if found is None:
+        found = _shapes[parts] = Shape(parts)
+    return found

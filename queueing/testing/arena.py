@@ -102,7 +102,7 @@ class Arena:
         return judgements
 
     def _roots(self) -> frozenset[Node]:
-        return frozenset(self.tree.queue(name).root() for name in self.rules)
+        return frozenset(self.tree.queue(name).root for name in self.rules)
 
     def head(self, workload: WorkloadFact, progress: Progress | None = None) -> Head:
         """Make a head of a pending workload."""

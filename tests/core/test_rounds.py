@@ -162,7 +162,7 @@ def test_heads_of_one_cohort_share_what_is_there() -> None:
     arena = Arena(queue("a", 5, "c"), queue("b", 5, "c"), queue("d", 5, "c"))
     judgements = arena.round(job("one", "a", 7), job("two", "b", 8), job("three", "d", 1))
     assert names(judgements, Admit) == ["three", "one"]
-    root = arena.tree.queue(QueueName("a")).root()
+    root = arena.tree.queue(QueueName("a")).root
     assert root.cell(CPU).usage == 8
 
 

@@ -115,7 +115,7 @@ def test_taking_what_is_available_never_overspends_a_tree(steps: Steps, takers: 
         for name in takers:
             if tree.has_queue(QueueName(name)):
                 node = tree.queue(QueueName(name))
-                root = node.root()
+                root = node.root
                 before = root.cell(CPU).quota - root.cell(CPU).usage
                 tree.add_usage(QueueName(name), {CPU: node.available(CPU)})
                 assert root.cell(CPU).quota - root.cell(CPU).usage >= min(0, before)

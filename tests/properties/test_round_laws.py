@@ -198,9 +198,9 @@ def check_every_head_is_decided_once(world: World, fair: FairSharing | None) -> 
     judgements = arena.round(*world.heads)
     decided = [one.head.workload.key for one in judgements]
     assert len(decided) == len(set(decided))
-    moved = {arena.tree.queue(one.head.queue).root() for one in judgements}
+    moved = {arena.tree.queue(one.head.queue).root for one in judgements}
     for head in (arena.head(one) for one in world.heads if one.key not in decided):
-        assert arena.tree.queue(head.queue).root() in moved
+        assert arena.tree.queue(head.queue).root in moved
     taken: list[str] = []
     for one in judgements:
         if isinstance(one.decision, Wait):

@@ -8,7 +8,7 @@ from queueing.core.names import QueueName
 from queueing.core.ordering import QueueKey
 from queueing.core.usage import demand_of
 from queueing.state.queues.peers import Peers
-from queueing.state.queues.rows import Row
+from queueing.state.queues.pending import Row
 from queueing.testing.builders import workload
 
 steps = st.lists(

@@ -164,7 +164,7 @@ def _of_workloads(found: Sources, by: str, between: tuple[int, int]) -> Iterable
     for fact in facts.values():
         held = _holding(fact, *between)
         if held is not None:
-            known = tree.queue(held.queue).root() if tree.has_queue(held.queue) else None
+            known = tree.queue(held.queue).root if tree.has_queue(held.queue) else None
             root = Member("ClusterQueue", held.queue) if known is None else member_of(known)
             by_root.setdefault(root, []).append(held)
     nodes = {member_of(one): tuple(one.subtree()) for one in tree.roots()}

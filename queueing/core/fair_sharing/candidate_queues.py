@@ -72,7 +72,7 @@ class CandidateQueues:
 
     def next(self) -> CandidateQueue | None:
         """Return the queue of the next victim; None if no candidate is left."""
-        node = self._own.root()
+        node = self._own.root
         while not node.is_queue:
             child = self._highest(node)
             if child is not None:

@@ -25,7 +25,7 @@ def fair_order(entries: Iterable[Entry], tree: QuotaTree, settings: Settings) ->
     """
     trees: dict[Node, list[Entry]] = {}
     for one in entries:
-        trees.setdefault(one.node.root(), []).append(one)
+        trees.setdefault(one.node.root, []).append(one)
     for root in sorted(trees, key=tree_place):
         yield from _Tournament(tree, settings).play(root, trees[root])
 

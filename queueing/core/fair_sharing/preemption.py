@@ -227,6 +227,6 @@ def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
     if policies.within_cluster_queue is not PreemptionPolicy.NEVER:
         yield own, policies.within_cluster_queue
     if own.parent is not None and policies.reclaim_within_cohort is not PreemptionPolicy.NEVER:
-        for node in query.preemptor.reach.borrowing(own.root()):
+        for node in query.preemptor.reach.borrowing(own.root):
             if node is not own and node.borrows(query.contested):
                 yield node, policies.reclaim_within_cohort

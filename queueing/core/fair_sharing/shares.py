@@ -67,7 +67,7 @@ class Shares:
         found = self._lendable.get(parent)
         if found is None:
             found = self._lendable[parent] = {}
-            for resource in list(parent.root().cells):
+            for resource in list(parent.root.cells):
                 name = resource.resource
                 found[name] = found.get(name, 0) + parent.cell(resource).potential()
         return found

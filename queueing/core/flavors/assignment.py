@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from queueing.core.decisions import Bar, Reason
 from queueing.core.facts import PodSetAssignment
-from queueing.core.flavors.grades import Grade
+from queueing.core.flavors.grades import FIT, NO_FIT, Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
 from queueing.core.reasons import Lack, Obstacle, Severity, describe
@@ -47,7 +47,7 @@ class Assignment:
 
     demand: Demand
     outline: Outline
-    grade: Grade = Grade.FIT
+    grade: Grade = FIT
     """The worst of all parts. NO_CANDIDATES, PREEMPT and RECLAIM all need preemption."""
     borrow: int = 0
     choices: list[Mapping[ResourceName, Choice]] = field(default_factory=list)
@@ -68,11 +68,11 @@ class Assignment:
 
     @property
     def fits(self) -> bool:
-        return self.grade is Grade.FIT
+        return self.grade is FIT
 
     @property
     def needs_preemption(self) -> bool:
-        return Grade.NO_FIT < self.grade < Grade.FIT
+        return NO_FIT < self.grade < FIT
 
     @property
     def charged(self) -> Mapping[FlavorResource, int]:

@@ -19,6 +19,9 @@ class Grade(IntEnum):
     """Without preemption."""
 
 
+NO_FIT, NO_CANDIDATES, FIT = Grade.NO_FIT, Grade.NO_CANDIDATES, Grade.FIT
+"""For hot paths: up to Python 3.11, reading a member of an enumeration from its class costs as much
+as several function calls."""
 Rank = tuple[int, ...]
 """Flavors are compared by it: the larger is preferred."""
 

@@ -5,7 +5,15 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from queueing.core.flavors.assignment import Assignment, Choice, Choices, Progress
-from queueing.core.flavors.grades import Grade, Rank, rank, tries_next
+from queueing.core.flavors.grades import (
+    FIT,
+    NO_CANDIDATES,
+    NO_FIT,
+    Grade,
+    Rank,
+    rank,
+    tries_next,
+)
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, Part, search_place
 from queueing.core.queue_rules import QueueRules
@@ -59,7 +67,15 @@ class Search:
     `commons` are ResourceClaims of the workload that others use: it is charged only what it adds.
     """
 
-    __slots__ = ("_commons", "_node", "_oracle", "_preempts_borrowing", "_rules", "_settings")
+    __slots__ = (
+        "_as_kueue",
+        "_commons",
+        "_node",
+        "_oracle",
+        "_preempts_borrowing",
+        "_rules",
+        "_settings",
+    )
 
     def __init__(
         self,
@@ -75,6 +91,7 @@ class Search:
         self._oracle = oracle
         self._settings = settings
         self._commons = commons
+        self._as_kueue = settings.compatibility is Compatibility.KUEUE
         self._preempts_borrowing = rules.preempts_while_borrowing(settings)
 
     def assign(
@@ -91,7 +108,7 @@ class Search:
         """
         outline = self._rules.offer.outline(demand, self._settings.quota_check)
         answer = Assignment(demand=demand, outline=outline)
-        generation = self._node.root().generation
+        generation = self._node.root.generation
         start: Mapping[tuple[int, int], int] = {}
         if (
             progress is not None
@@ -127,24 +144,25 @@ class Search:
         saved = answer.saved if self._commons is None else savings(part, answer, self._commons)
         before = Before(answer.usage, saved)
         for ask in part.asks:
-            first_asked = search_place(ask.amounts[0][0])
-            if part.uncovered is not None and search_place(part.uncovered) < first_asked:
-                break
+            if part.uncovered is not None:
+                first_asked = search_place(ask.amounts[0][0])
+                if search_place(part.uncovered) < first_asked:
+                    break
             place = (part.index, ask.group.index)
-            first = start.get(place, -1) + 1
+            first = start.get(place, -1) + 1 if start else 0
             if first and self._starts_anew(part, ask, answer):
                 first = 0
-            scan = self._scan(ask, before, first)
-            answer.severity = max(answer.severity, scan.severity)
-            if scan.grade is Grade.FIT:
-                answer.passed_over += [(names[0], scan.obstacles)] if scan.obstacles else []
-            else:
-                obstacles += scan.obstacles
-            if not scan.choices:
+            found, grade, last, passed, severity = self._scan(ask, before, first)
+            answer.severity = max(answer.severity, severity)
+            if grade is not FIT:
+                obstacles += passed
+            elif passed:
+                answer.passed_over.append((names[0], passed))
+            if not found:
                 return self._fail(answer, names, obstacles)
-            choices.update(scan.choices)
-            if scan.tried >= 0:
-                places[place] = scan.tried
+            choices.update(found)
+            if last >= 0:
+                places[place] = last
         if part.uncovered is not None:
             answer.severity = Severity.NO_MATCHING_FLAVOR
             return self._fail(answer, names, [*obstacles, uncovered(part.uncovered)])
@@ -160,14 +178,13 @@ class Search:
         In Kueue mode it does if the first pod set of the part does not request the resource.
         """
         totals = answer.outline.totals[part.pod_sets[0]]
-        as_kueue = self._settings.compatibility is Compatibility.KUEUE
-        return as_kueue and ask.amounts[0][0] not in totals
+        return self._as_kueue and ask.amounts[0][0] not in totals
 
     @staticmethod
     def _fail(
         answer: Assignment, names: Sequence[PodSetName], obstacles: Sequence[Obstacle]
     ) -> bool:
-        answer.grade = Grade.NO_FIT
+        answer.grade = NO_FIT
         answer.troubles += [(name, obstacles) for name in names]
         return False
 
@@ -190,9 +207,9 @@ class Search:
                 answer.usage[key] = answer.usage.get(key, 0) + amount
                 if key in saved:
                     answer.saved[key] = saved[key]
-                if choice.grade is not Grade.FIT:
-                    if not fits:
-                        answer.grade = min(answer.grade, choice.grade)
+                if choice.grade is not FIT:
+                    if not fits and choice.grade < answer.grade:
+                        answer.grade = choice.grade
                     if key not in answer.contested:
                         answer.contested.append(key)
                 answer.borrow = max(answer.borrow, choice.borrow)
@@ -200,9 +217,9 @@ class Search:
     def _scan(self, ask: Ask, before: Before, start: int) -> Scan:
         """Try the flavors of one resource group from index `start` on; return the best."""
         rules = self._rules.fact.fungibility
-        fungible = self._settings.flavor_fungibility
+        fungible, as_kueue = self._settings.flavor_fungibility, self._as_kueue
         best: Mapping[ResourceName, Choice] = {}
-        best_grade, best_borrow = Grade.NO_FIT, 0
+        best_grade, best_borrow = NO_FIT, 0
         obstacles: list[Obstacle] = []
         severities: list[Severity] = []
         last = tried = len(ask.group.options) - 1
@@ -210,15 +227,15 @@ class Search:
             tried = index
             obstacle = ask.obstacles[index]
             if isinstance(obstacle, Unreadable):
-                return Scan({}, Grade.NO_FIT, -1, [obstacle], obstacle.severity)
+                return Scan({}, NO_FIT, -1, [obstacle], obstacle.severity)
             choices, grade, borrow, found = self._try(ask, index, before)
-            if grade is Grade.FIT and not borrow:
+            if grade is FIT and not borrow:
                 best, best_grade = choices, grade
                 break
             obstacles += found
-            if found and grade is not Grade.FIT:
-                severities.append(max(one.severity for one in found))
-            if grade is not Grade.NO_FIT:
+            if found and grade is not FIT:
+                severities.append(max([one.severity for one in found]))
+            if grade is not NO_FIT:
                 stops = fungible and not tries_next(grade, borrow, rules)
                 if (
                     stops
@@ -226,18 +243,19 @@ class Search:
                     or self._ranks(grade, borrow) > self._ranks(best_grade, best_borrow)
                 ):
                     best, best_grade, best_borrow = choices, grade, borrow
-                if stops or (not fungible and grade is Grade.FIT):
+                if stops or (not fungible and grade is FIT):
                     break
-        if not fungible and self._settings.compatibility is Compatibility.KUEUE:
+        if not fungible and as_kueue:
             tried = 0  # so that it is judged again at once
         elif tried == last or not fungible:
             tried = -1
-        if best_grade is Grade.FIT and self._settings.compatibility is not Compatibility.KUEUE:
+        if best_grade is FIT and not as_kueue:
             # a flavor is judged by its least preferred resource, which may be one that borrows
             best_grade = min(one.grade for one in best.values())
-        none = Severity.TOPOLOGY_PLACEMENT_FAILED if best else Severity.NO_MATCHING_FLAVOR
-        mildest = min(severities, default=none)
-        return Scan(best, best_grade, tried if best else -1, obstacles, mildest)
+        if not severities:
+            none = Severity.TOPOLOGY_PLACEMENT_FAILED if best else Severity.NO_MATCHING_FLAVOR
+            severities.append(none)
+        return Scan(best, best_grade, tried if best else -1, obstacles, min(severities))
 
     def _ranks(self, grade: Grade, borrow: int) -> Rank:
         """Return the rank of a flavor; without `FlavorFungibility` borrowing does not count."""
@@ -255,7 +273,7 @@ class Search:
         """
         obstacle = ask.obstacles[index]
         if obstacle is not None and not isinstance(obstacle, Unplaced):
-            return {}, Grade.NO_FIT, 0, [obstacle]
+            return {}, NO_FIT, 0, [obstacle]
         option = ask.group.options[index]
         obstacles: list[Obstacle] = []
         choices: dict[ResourceName, Choice] = {}
@@ -263,23 +281,25 @@ class Search:
         short: list[tuple[ResourceName, int]] = []
         for resource, amount in ask.amounts_in(option.name):
             grade, borrow, added = self._fit(option.resources[resource], before, amount, obstacles)
-            if grade is Grade.NO_FIT:
+            if grade is NO_FIT:
                 fits = False
-            elif grade is Grade.NO_CANDIDATES:
+            elif grade is NO_CANDIDATES:
                 short.append((resource, added))
             elif borrow > level:
                 level = borrow
             choices[resource] = Choice(option.name, grade, borrow)
         if not fits:
-            return {}, Grade.NO_FIT, 0, obstacles
+            return {}, NO_FIT, 0, obstacles
         if obstacle is not None:  # a lack of quota comes before placement by topology
-            return {}, Grade.NO_FIT, 0, [obstacle]
+            return {}, NO_FIT, 0, [obstacle]
         if not short:
-            return choices, Grade.FIT, level, obstacles
+            return choices, FIT, level, obstacles
         if self._oracle is not None:
             for resource, added in short:
                 found = self._oracle.simulate(option.resources[resource], added)
                 choices[resource] = Choice(option.name, *found)
+        if len(choices) == 1:
+            return choices, *choices[resource][1:], obstacles
         preference = self._rules.fact.fungibility.preference
         served = ((grade, borrow) for _, grade, borrow in choices.values())
         return choices, *min(served, key=lambda one: rank(one[0], one[1], preference)), obstacles
@@ -298,20 +318,20 @@ class Search:
         if before.saved and before.saved.get(key):
             added -= before.saved[key]
             if not added:
-                return Grade.FIT, 0, 0  # it adds nothing, so it fits also in overused quota
+                return FIT, 0, 0  # it adds nothing, so it fits also in overused quota
         free = max(0, cell.available())
         if added <= free:
             if cell.quota >= cell.usage + added:
-                return Grade.FIT, 0, added
-            return Grade.FIT, cell.height_of_fit(added)[0], added
+                return FIT, 0, added
+            return FIT, cell.height_of_fit(added)[0], added
         capacity = cell.potential()
         if total > capacity:
             obstacles.append(Excess(key, earlier, amount, capacity))
-            return Grade.NO_FIT, 0, added
+            return NO_FIT, 0, added
         obstacles.append(Shortage(key, total, added - free))
         borrow, may_reclaim = cell.height_of_fit(added)
         may_preempt = cell.limits.nominal >= total or may_reclaim or self._preempts_borrowing
-        return Grade.NO_CANDIDATES if may_preempt else Grade.NO_FIT, borrow, added
+        return NO_CANDIDATES if may_preempt else NO_FIT, borrow, added
 
 
 def kept_to(part: Part, choices: Mapping[ResourceName, Choice]) -> Part:

@@ -149,7 +149,7 @@ def _sources(query: Query) -> Iterator[Source]:
         right[cohort] = Variant.HIERARCHICAL if advantage else None
         fits, remaining = _fits_in_quota(cohort, remaining)
         advantage = advantage or fits
-    for node in preemptor.reach.borrowing(own.root()):
+    for node in preemptor.reach.borrowing(own.root):
         common = next((one for one in node.ancestors() if one in right), None)
         if node is not own and common and still_borrows(node, common, query.contested):
             yield Source(node, policies.reclaim_within_cohort, right[common], common)

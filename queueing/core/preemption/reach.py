@@ -48,7 +48,7 @@ class Reach:
         holders: Holders,
     ) -> int:
         """Return the most that a workload of this priority could get in a queue."""
-        free, root = node.available(resource), node.root()
+        free, root = node.available(resource), node.root
         held = holders.exposed(QueueName(node.name)).get(resource, NOTHING)
         own = freed(held, policies.within_cluster_queue, priority)
         reclaim = policies.reclaim_within_cohort

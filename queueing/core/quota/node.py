@@ -32,6 +32,7 @@ class Node:
         "members",
         "name",
         "parent",
+        "root",
         "weight",
     )
 
@@ -40,6 +41,8 @@ class Node:
         self.is_queue = is_queue
         self.fact: ClusterQueueFact | CohortFact | None = None
         self.parent: Node | None = None
+        self.root: Node = self
+        """The root of its tree."""
         self.declared: Node | None = None
         self.members: dict[Node, None] = {}
         self.cells: dict[FlavorResource, Cell] = {}
@@ -63,13 +66,6 @@ class Node:
         """Set what credits multiply the weight by; None for nothing."""
         self.bend = factor
         self.bent_divisor = self.divisor if factor is None else float(self.weight * factor)
-
-    def root(self) -> Node:
-        """Return the root of this node's tree."""
-        node = self
-        while node.parent is not None:
-            node = node.parent
-        return node
 
     def ancestors(self) -> Iterator[Node]:
         """Yield the nodes from the parent up to the root."""

@@ -118,7 +118,7 @@ class QuotaTree:
 
     def in_cycle(self, node: Node) -> bool:
         """Say whether a node is in or below a cycle of cohorts, which makes queues inactive."""
-        return node.root().declared is not None
+        return node.root.declared is not None
 
     # Usage.
 
@@ -215,7 +215,7 @@ class QuotaTree:
 
     def _touch(self, node: Node) -> None:
         self._generation += 1
-        node.root().generation = self._generation
+        node.root.generation = self._generation
 
     def _set_quotas(self, node: Node, quotas: Mapping[FlavorResource, Quota]) -> None:
         for resource, limits in quotas.items():
@@ -264,6 +264,7 @@ class QuotaTree:
         if parent is None:
             return
         node.parent = parent
+        _set_root(node, parent.root)
         for resource, cell in node.cells.items():
             cell.attach(parent.cell(resource))
         if node.height >= parent.height:
@@ -277,6 +278,7 @@ class QuotaTree:
         for cell in node.cells.values():
             cell.detach()
         node.parent = None
+        _set_root(node, node)
         _measure(parent)
         self._touch(parent)
         self._touch(node)
@@ -290,6 +292,11 @@ def _cycle(node: Node) -> list[Node]:
         seen[above] = None
         above = above.declared
     return list(seen) if above is node else []
+
+
+def _set_root(node: Node, root: Node) -> None:
+    for one in node.subtree():
+        one.root = root
 
 
 def _measure(node: Node) -> None:

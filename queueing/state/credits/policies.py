@@ -132,13 +132,13 @@ class Policies:
         """Return the policy that applies to a ClusterQueue; None if none does, or there is none."""
         if queue is None or not self._tree.has_queue(queue):
             return None
-        return self.by_root.get(self._tree.queue(queue).root())
+        return self.by_root.get(self._tree.queue(queue).root)
 
     def of_cohort(self, cohort: CohortName) -> CreditPolicyFact | None:
         """Return the policy that applies to a cohort with children; None if there is none."""
         node = self._tree.cohort(cohort)
         has_children = node is not None and any(True for _ in node.children())
-        return self.by_root.get(node.root()) if node is not None and has_children else None
+        return self.by_root.get(node.root) if node is not None and has_children else None
 
     def prices_of(self, queue: QueueName) -> Prices | None:
         """Return the prices that apply to a ClusterQueue; None if no policy does."""

@@ -183,6 +183,8 @@ class Memory:
     settings: Settings
     objects: Objects
     ledger: Ledger
+    rules: Rules
+    """Those of the settings."""
     credits: Credits = field(init=False)
     workloads: Workloads = field(default_factory=Workloads)
 
@@ -217,8 +219,9 @@ class Memory:
         """Return the memory of a new engine, to which no fact is known."""
         tree, shared = QuotaTree(), settings.admission_fair_sharing
         turns = None if shared is None else Turns(shared)
-        ledger = Ledger(tree, turns, promises=settings.rules.promises)
-        made = cls(settings=settings, objects=Objects(tree), ledger=ledger)
+        rules = settings.rules
+        ledger = Ledger(tree, turns, promises=rules.promises)
+        made = cls(settings=settings, objects=Objects(tree), ledger=ledger, rules=rules)
         made.credits = Credits(
             Surroundings(
                 tree=tree,
@@ -231,10 +234,6 @@ class Memory:
         )
         ledger.on_price, ledger.ranks = made.note_charge, made.credits.ranks
         return made
-
-    @property
-    def rules(self) -> Rules:
-        return self.settings.rules
 
     @property
     def tree(self) -> QuotaTree:

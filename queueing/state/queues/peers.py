@@ -8,7 +8,6 @@ Invariant: an item is in exactly one `Peers`.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -44,7 +43,7 @@ as several function calls."""
 
 
 class Slot(NamedTuple):
-    """What identifies a row of a queue: see `rows`."""
+    """What identifies a row of a queue: see `pending.Row`."""
 
     local_queue: Key | None = None
     """None unless LocalQueues take turns."""
@@ -107,7 +106,7 @@ class Peers:
     """The rows in which they are, with the amount that they wait for in each: 0 in a lane."""
     requests: Mapping[ResourceName, int] = field(init=False)
     line: list[tuple[QueueKey, Item]] = field(default_factory=list)
-    """Sorted."""
+    """Sorted; only their queue changes it."""
     place: QueueKey | None = None
     """Their place there: the order of their first item when they were put there."""
     stand: Stand = READY
@@ -129,13 +128,6 @@ class Peers:
     def competes(self) -> bool:
         """Whether they are in a lane: they are READY or BLOCKING."""
         return self.stand is READY or self.stand is BLOCKING
-
-    def add(self, item: Item) -> None:
-        item.peers = self
-        insort(self.line, (item.order, item))
-
-    def remove(self, item: Item) -> None:
-        del self.line[bisect_left(self.line, (item.order, item))]
 
     def top(self) -> Item | None:
         """Return the first item, None if there is none."""

@@ -15,7 +15,7 @@ from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import BLOCKING, PARKED, Item, requests_of
+from queueing.state.queues.peers import BLOCKING, PARKED, Item
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.wake import is_promised
@@ -23,6 +23,7 @@ from queueing.state.scheduler.wake import is_promised
 KEEPS_QUOTA = frozenset((Mode.DEFERRED_FIT, Mode.NO_CANDIDATES))
 """How far heads came that keep quota from others though they preempt nobody."""
 STRICT = Strategy.STRICT_FIFO
+NOBODY: frozenset[Uid] = frozenset()
 Place = tuple[str, bool]
 """What trees take turns by: the name of the root, and whether it is a queue."""
 
@@ -32,7 +33,7 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
 
     As Kueue counts, all are in one round.
     """
-    if not memory.settings.rules.waits_for_lacks:
+    if not memory.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
     trees: dict[Place, list[QueueName]] = {}
@@ -53,11 +54,10 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
 
     Waits of heads that must not be judged are added to `refused`.
     """
-    reaches: dict[Node, Reach] = {}
-    found = []
+    reach, found = Reach(memory), []
     for name in names:
         queue = memory.queues.get(name)
-        head = None if queue is None else head_of(memory, queue, reaches, refused)
+        head = None if queue is None else head_of(memory, queue, reach, refused)
         if head is not None:
             found.append(head)
         elif queue is None or not has_turn(memory, queue):
@@ -70,9 +70,7 @@ def has_turn(memory: Memory, queue: PendingQueue) -> bool:
     return queue.head() is not None and memory.objects.is_active(queue.name)
 
 
-def head_of(
-    memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach], refused: list[Wait]
-) -> Item | None:
+def head_of(memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wait]) -> Item | None:
     """Return the head of a queue that may be judged; None if it has none now.
 
     A head that must not be judged is set aside with its reason, and the next takes its turn; as
@@ -84,7 +82,7 @@ def head_of(
         return None
     strict = fact.strategy is STRICT
     while True:
-        item = _first_of(memory, queue, reaches) if queue.shelves else queue.head()
+        item = _first_of(memory, queue, reach) if queue.shelves else queue.head()
         if item is None:
             return None
         if strict and not may_lead(memory, queue, item):
@@ -93,19 +91,16 @@ def head_of(
         if found is None:
             return item
         refused.append(_set_aside(memory, item, found))
-        if not memory.settings.rules.waits_for_lacks:
+        if not memory.rules.waits_for_lacks:
             return None
 
 
-def _first_of(memory: Memory, queue: PendingQueue, reaches: dict[Node, Reach]) -> Item | None:
+def _first_of(memory: Memory, queue: PendingQueue, reach: Reach) -> Item | None:
     """Return the first of a queue that is READY, or that waits on a shelf and may fit now.
 
     Who waits for free quota only is judged where it is, and stays there if others are faster.
     """
-    node, root = memory.tree.queue(queue.name), memory.trees.roots[queue.name]
-    reach = reaches.get(root)
-    if reach is None:
-        reach = reaches[root] = Reach(memory)
+    node = memory.tree.queue(queue.name)
 
     def bound(resource: FlavorResource, priority: int | None) -> int:
         if priority is None:
@@ -146,8 +141,8 @@ def as_head(memory: Memory, item: Item) -> Head:
     """Return an item as the round judges it."""
     peers = item.peers
     pairs = memory.pairs.get(memory.trees.roots[peers.queue]) if memory.pairs else None
-    spared = frozenset[Uid]()
-    if pairs is not None and memory.settings.rules.keeps_pairs:
+    spared = NOBODY
+    if pairs is not None and memory.rules.keeps_pairs:
         before = pairs.victims_of(item.fact.uid)
         uids, leaving = memory.workloads.uids, memory.ledger.leaving
         spared = frozenset(uid for uid in before if uids.get(uid) not in leaving)
@@ -168,7 +163,7 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
     Where LocalQueues take turns, it must not pass the holder of a promise that would come before it
     without turns. Otherwise the former head keeps no quota any more.
     """
-    if not memory.settings.rules.promises:
+    if not memory.rules.promises:
         return True
     for peers in list(queue.waiting):
         first = peers.top()
@@ -186,7 +181,7 @@ def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | N
     also is, whatever has changed, in the next round that judges a workload of its queue.
     """
     queue = memory.queues[item.peers.queue]
-    preserves = not memory.settings.rules.waits_for_lacks and memory.settings.preserve_scan_progress
+    preserves = not memory.rules.waits_for_lacks and memory.settings.preserve_scan_progress
     if preserves and item.progress_in == queue.judged - 1:
         return replace(progress, generation=memory.trees.roots[queue.name].generation)
     return progress if item.progress_at == queue.releases else None
@@ -214,22 +209,22 @@ def _set_aside(memory: Memory, item: Item, found: Refusal) -> Wait:
     return wait
 
 
-def world_of(memory: Memory, heads: Sequence[Head]) -> World:
+def world_of(memory: Memory, heads: Sequence[Item]) -> World:
     """Return the world in which some heads are judged."""
-    queues, is_active = memory.queues, memory.objects.is_active
-    on_shelves = {one.queue: one for one in heads if not queues[one.queue].lanes}
+    queues, asleep = memory.queues, memory.ledger.asleep
+    groups = {one.peers.queue: one.peers for one in heads}
 
     def pending(name: QueueName, resource: ResourceName, left: int) -> int:
         queue = queues.get(name)
-        if queue is None or not is_active(name):
+        if queue is None or name in asleep:
             return 0
         if queue.lanes:
             return queue.may_take(resource, left)
-        head = on_shelves.get(name)
-        asked = 0 if head is None else requests_of(head.demand).get(resource, 0)
+        on_shelf = groups.get(name)
+        asked = 0 if on_shelf is None else on_shelf.requests.get(resource, 0)
         return asked if asked <= left else 0
 
-    limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
+    limits = memory.trees.limits if memory.rules.weighs_work else {}
     plain = World(
         tree=memory.tree,
         rules=memory.objects.rules,
@@ -247,9 +242,7 @@ def world_of(memory: Memory, heads: Sequence[Head]) -> World:
         plain,
         patience=memory.credits.patience,
         followed=frozenset(
-            one.queue
-            for one in heads
-            if memory.credits.bends and memory.queues[one.queue].pending()[0] > 1
+            name for name in groups if memory.credits.bends and memory.queues[name].pending()[0] > 1
         ),
         allowance=memory.credits.allowance,
         credited=frozenset(name for name, rank in memory.credits.ranks.items() if rank.bends),

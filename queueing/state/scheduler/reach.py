@@ -10,7 +10,7 @@ from queueing.state.queues.peers import Lacks, Peers
 
 
 class Reach:
-    """The bounds in one tree, valid while nothing in the tree changes."""
+    """The bounds in all trees, valid while nothing in them changes."""
 
     __slots__ = ("_memory", "_reach")
 

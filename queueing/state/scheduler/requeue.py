@@ -70,17 +70,15 @@ def set_aside(memory: Memory, peers: Peers, stand: Stand) -> None:
     memory.touch(peers.queue, peers.local_queue)
 
 
-def shelve(memory: Memory, item: Item, ruling: Ruling, reaches: dict[Node, Reach]) -> None:
+def shelve(memory: Memory, item: Item, ruling: Ruling, reach: Reach) -> None:
     """Put a workload that was parked, with its equals, on the shelves of what would help it.
 
     Where only free quota can help, these are the amounts that the search missed; else those that
     free quota and all possible victims together do not cover. Nothing is done if other things may
-    help, too. `reaches` is a memo, valid while usage stays the same.
+    help, too.
     """
     peers = item.peers
-    if peers.stand is not PARKED or not memory.rules.waits_for_lacks:
-        return
-    if peers.wait is None or peers.wait.reason in BARRED:
+    if peers.stand is not PARKED or peers.wait is None or peers.wait.reason in BARRED:
         return
     queue, node = memory.queues[peers.queue], ruling.entry.node
     rules, demand = ruling.entry.rules, ruling.entry.head.demand
@@ -92,10 +90,6 @@ def shelve(memory: Memory, item: Item, ruling: Ruling, reaches: dict[Node, Reach
             peers.lacks = lacks
             queue.shelve(peers, lacks)
             return
-    root = node.root()
-    reach = reaches.get(root)
-    if reach is None:
-        reach = reaches[root] = Reach(memory)
     missing = reach.missing(peers)
     if missing is not None:
         queue.shelve(peers, missing, peers.priority)
@@ -163,7 +157,7 @@ def take_promises(memory: Memory, ruling: Ruling) -> None:
 
 
 def _pairs_of(memory: Memory, ruling: Ruling) -> Pairs:
-    return memory.pairs.setdefault(ruling.entry.node.root(), Pairs())
+    return memory.pairs.setdefault(ruling.entry.node.root, Pairs())
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:

@@ -61,7 +61,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             run.told += refused
             if items:
                 memory.trees.cursor = place
-                if not memory.settings.rules.promises:
+                if not memory.rules.promises:
                     items += blockers_beside(memory, items)
                 yield from run.round(items)
             if items or refused:
@@ -156,12 +156,12 @@ class _Run:
     def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
         """Judge some heads together, and apply what was decided."""
         memory = self.memory
-        if not memory.settings.rules.waits_for_lacks:
+        if not memory.rules.waits_for_lacks:
             for name in (one.peers.queue for one in items if one.peers.stand is READY):
                 memory.queues[name].judged += 1
-        heads = [as_head(memory, item) for item in items]
-        self.judged += len(heads)
-        steps = process_round(heads, world_of(memory, heads), in_order=in_order)
+        self.judged += len(items)
+        heads = (as_head(memory, item) for item in items)
+        steps = process_round(heads, world_of(memory, items), in_order=in_order)
         rulings: list[Ruling] | None = None
         while rulings is None:
             try:

@@ -23,6 +23,8 @@ from queueing.state.scheduler.requeue import (
 )
 from queueing.state.usage.charges import Charge
 
+SKIPPED = Mode.SKIPPED
+
 
 def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     """Apply all rulings of a round, in the order made; return its decisions."""
@@ -31,31 +33,33 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     """Roots of trees in which anything happened that another try may find different."""
     skipped: list[Item] = []
     requeued: list[tuple[Item, Ruling]] = []
+    as_kueue, roots = not memory.rules.waits_for_lacks, memory.trees.roots
     for ruling in rulings:
         decision = ruling.decision
         item = memory.items[decision.workload]
-        if not memory.settings.rules.waits_for_lacks and _says_nothing_new(item, ruling):
+        if as_kueue and _says_nothing_new(item, ruling):
             continue
         decided += (*ruling.preemptions, decision)
         memory.ready.add(ruling.entry.head.queue)  # whoever is next there may have a turn now
         if isinstance(decision, Admit):
             _admit(memory, item, ruling, decision)
-        elif decision.mode is Mode.SKIPPED:
+        elif decision.mode is SKIPPED:
             item.wait = decision
             skipped.append(item)
-            if not memory.settings.rules.waits_for_lacks:
+            if as_kueue:
                 go_on_from(memory, item, ruling)
                 unstick(memory, item)
             continue
         else:
             requeue(memory, item, ruling, decision)
             requeued.append((item, ruling))
-        changed.add(memory.trees.roots[ruling.entry.head.queue])
+        changed.add(roots[ruling.entry.head.queue])
     for item in skipped:
         requeue_skipped(memory, item, changed)
-    reaches: dict[Node, Reach] = {}
-    for item, ruling in requeued:
-        shelve(memory, item, ruling, reaches)
+    if requeued and not as_kueue:
+        reach = Reach(memory)
+        for item, ruling in requeued:
+            shelve(memory, item, ruling, reach)
     return decided
 
 

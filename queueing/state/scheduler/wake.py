@@ -83,7 +83,7 @@ def _reshape(memory: Memory) -> None:
     trees, objects, tree = memory.trees, memory.objects, memory.tree
     trees.roots, trees.members = {}, {}
     for name in sorted(objects.queues):
-        root = tree.queue(name).root()
+        root = tree.queue(name).root
         trees.roots[name] = root
         trees.members.setdefault(root, []).append(name)
         _note_activity(memory, name)

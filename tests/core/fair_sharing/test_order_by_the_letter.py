@@ -82,7 +82,7 @@ def letter(left: list[Entry], tree: QuotaTree, *, prefers: bool) -> Iterator[Ent
             games = [(key(child, one), one) for child, one in winners if one is not None]
         return min(games, key=lambda game: game[0])[1] if games else None
 
-    roots = {one.node.root() for one in left}
+    roots = {one.node.root for one in left}
     for root in sorted(roots, key=lambda node: (node.is_queue, node.name)):
         while (winner := best(root)) is not None:
             left.remove(winner)

@@ -277,7 +277,7 @@ def test_fewer_pods_go_on_where_the_search_for_all_of_them_stopped() -> None:
     arena = Arena(two(a=4, b=4))
     asking = pod_set({"cpu": 1}, 5, min_count=1)
     head = arena.head(workload("one", local_queue="team/main", pod_sets=(asking,)))
-    generation = arena.tree.queue(QueueName("main")).root().generation
+    generation = arena.tree.queue(QueueName("main")).root.generation
     stopped = Progress(generation, head.demand.full, {(0, 0): 0})
     [judgement] = arena.judge([replace(head, progress=stopped)])
     assert isinstance(judgement.decision, Admit)

@@ -40,7 +40,7 @@ def put(tree: QuotaTree, quotas: Quotas) -> None:
 
 def nodes(tree: QuotaTree) -> list[Node]:
     found = [tree.queue(name) for name in QUEUES]
-    return [*found, found[0].root(), *(one.parent for one in found if one.parent is not None)]
+    return [*found, found[0].root, *(one.parent for one in found if one.parent is not None)]
 
 
 @given(before=WORLDS, after=WORLDS, charges=CHARGES, promises=CHARGES)

@@ -88,7 +88,7 @@ def test_a_quota_change_is_seen_in_the_generation_of_its_own_tree_only() -> None
     tree = QuotaTree()
     tree.put_queue(queue("a", 3, "x"))
     tree.put_queue(queue("b", 3, "y"))
-    a, b = tree.queue(QueueName("a")).root(), tree.queue(QueueName("b")).root()
+    a, b = tree.queue(QueueName("a")).root, tree.queue(QueueName("b")).root
     before = (a.generation, b.generation)
     tree.put_queue(queue("a", 4, "x"))
     assert a.generation != before[0]
