@@ -1,0 +1,57 @@
+"""Where pods are to run: domains of a topology, and how many pods each gets."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from queueing.core.names import ResourceName
+
+HOSTNAME = "kubernetes.io/hostname"
+"""The level whose domains are single nodes, if it is the lowest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A number of pods in one domain; `values` are its labels, one per level of the assignment."""
+
+    values: tuple[str, ...]
+    count: int
+
+    @property
+    def key(self) -> str:
+        """Which leaf of a tree it is: the hostname, or the values of all levels."""
+        return ",".join(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A pod set's `topologyAssignment`. Ranks of pods follow the order of the domains.
+
+    `levels` is the hostname alone where the lowest level is single nodes, else all levels.
+    """
+
+    levels: tuple[str, ...]
+    domains: tuple[Domain, ...]
+
+    @property
+    def count(self) -> int:
+        """How many pods have a domain. Pods beyond the last whole slice have none."""
+        return sum(one.count for one in self.domains)
+
+    def usage(
+        self, requests: Iterable[tuple[ResourceName, int]]
+    ) -> Mapping[str, dict[ResourceName, int]]:
+        """Return what pods with these requests use of each leaf, by the leaf's key."""
+        asked = tuple(requests)
+        found: dict[str, dict[ResourceName, int]] = {}
+        for domain in self.domains:
+            mine = found.setdefault(domain.key, {})
+            for resource, amount in asked:
+                mine[resource] = mine.get(resource, 0) + amount * domain.count
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """Pods for which there is no place now, and why, in Kueue's words."""
+
+    reason: str

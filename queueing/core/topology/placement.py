@@ -1,0 +1,65 @@
+"""Where the pod sets of a workload go: flavor by flavor, each beside what the earlier ones take."""
+
+from collections.abc import Mapping, Sequence
+
+from queueing.core.names import FlavorName, PodSetName
+from queueing.core.topology.assignment import Assignment, Unplaced
+from queueing.core.topology.forest import Forest
+from queueing.core.topology.requests import PodSetRequest, in_order
+from queueing.core.topology.searching import Terms, search
+
+Places = dict[PodSetName, Assignment | Unplaced]
+PAIR = 2
+
+
+def place(
+    forest: Forest, wanted: Mapping[FlavorName, Sequence[PodSetRequest]], terms: Terms
+) -> Places:
+    """Find domains for all pod sets of a workload; the forest is unchanged afterwards.
+
+    In each flavor the first pod sets that have no place end the search, so that later ones of that
+    flavor are not in the answer.
+    """
+    found: Places = {}
+    with forest.attempt():
+        for flavor in sorted(wanted):
+            for workers, leader in _groups(wanted[flavor]):
+                placed = search(forest.memory(flavor), workers, leader, terms)
+                if isinstance(placed, Unplaced):
+                    found |= {one.name: placed for one in (workers, leader) if one is not None}
+                    break
+                both = [(workers, placed.workers), (leader, placed.leader)]
+                for pod_set, assignment in both:
+                    if pod_set is not None and assignment is not None:
+                        found[pod_set.name] = assignment
+                        take(forest, flavor, pod_set, assignment)
+    return found
+
+
+def take(
+    forest: Forest, flavor: FlavorName, pod_set: PodSetRequest, assignment: Assignment
+) -> None:
+    """Count a place as used by an earlier pod set of the same workload."""
+    requests = in_order(dict(pod_set.pod.requests), pods=1)
+    forest.assume(flavor, assignment.usage(requests))
+
+
+def unplaced(places: Places) -> Unplaced | None:
+    """Return why the first pod set without a place has none; None if all have one."""
+    return next((one for one in places.values() if isinstance(one, Unplaced)), None)
+
+
+def _groups(pod_sets: Sequence[PodSetRequest]) -> list[tuple[PodSetRequest, PodSetRequest | None]]:
+    """Return pod sets alone, or as workers and their leader, in the order of the first of each."""
+    groups: dict[str | int, list[PodSetRequest]] = {}
+    for at, one in enumerate(pod_sets):
+        groups.setdefault(one.topology.group or at, []).append(one)
+    return [_roles(members) for members in groups.values()]
+
+
+def _roles(members: Sequence[PodSetRequest]) -> tuple[PodSetRequest, PodSetRequest | None]:
+    """Return workers and leader: the leader is the smaller pod set, of equal ones the second."""
+    if len(members) < PAIR:
+        return members[0], None
+    workers, leader = members[:PAIR]
+    return (leader, workers) if leader.count > workers.count else (workers, leader)
