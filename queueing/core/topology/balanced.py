@@ -6,8 +6,9 @@ are copied for it, so it costs what the sets have domains, not what is placed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import log2
+from typing import Any
 
 from queueing.core.topology.counts import Room
 from queueing.core.topology.descent import Descent
@@ -15,10 +16,13 @@ from queueing.core.topology.domains import Domains
 from queueing.core.topology.requests import Search
 from queueing.core.topology.taking import Share
 
+Order = Callable[[int], Any]
+"""A key to sort domains by."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Greedy:
-    """Domains taken by most room: how many, and what the last of each sort offers."""
+    """Domains taken by most room: how many, and the last of each sort."""
 
     used: int
     last_with_leader: int | None
@@ -30,44 +34,10 @@ class _Greedy:
 class _Candidate:
     """A set of siblings with what is left of their numbers, and its threshold."""
 
-    members: tuple[int, ...]
-    room: "_Copy"
+    members: Sequence[int]
+    room: Room
     threshold: int
     used: int
-
-
-class _Copy:
-    """The numbers of a set and of all below it, to be changed."""
-
-    def __init__(self, domains: Domains, room: Room, members: Iterable[int]) -> None:
-        inside = [one for member in members for one in domains.inside(member)]
-        self.pods = {one: room.pods[one] for one in inside}
-        self.slices = {one: room.slices[one] for one in inside}
-        self.pods_with_leader = {one: room.pods_with_leader[one] for one in inside}
-        self.slices_with_leader = {one: room.slices_with_leader[one] for one in inside}
-        self.leader = {one: room.leader[one] for one in inside}
-        self.score = {one: room.score[one] for one in inside}
-
-    def as_room(self) -> Room:
-        return Room(
-            self.pods,
-            self.slices,
-            self.pods_with_leader,
-            self.slices_with_leader,
-            self.leader,
-            self.score,
-        )
-
-    def close(self, inside: Iterable[int]) -> None:
-        """Let nothing fit into domains any more."""
-        for one in inside:
-            self.pods[one] = self.slices[one] = self.score[one] = 0
-            self.bar_leader([one])
-
-    def bar_leader(self, inside: Iterable[int]) -> None:
-        """Let no leader fit into domains any more."""
-        for one in inside:
-            self.leader[one] = self.pods_with_leader[one] = self.slices_with_leader[one] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +53,14 @@ class Balance:
         best = self._best(room)
         if best is None:
             return None
-        members: Sequence[int] = best.members
-        now, level = best.room.as_room(), self.search.level
+        members, now, level = best.members, best.room, self.search.level
         if level < self.search.slice_level:
-            chosen = self._optimal(members, now, self._by_entropy(now))
-            if chosen is None:
-                return None
-            members, level = self._children(chosen), level + 1
-        chosen = self._optimal(members, now, self.domains.path.__getitem__)
-        if chosen is None:
-            return None
+            members = self._children(self._optimal(members, now, self._by_entropy(now)))
+            level += 1
+        chosen = self._optimal(members, now, self.domains.place.__getitem__)
         shares = self._even(chosen, now, best.threshold)
-        if shares is None:
-            return None
         descent = Descent(self.domains, now, self.search, self.leaders, ascending=False)
-        return descent.down(shares, level)
+        return descent.down(shares, level) if shares else None
 
     # Which set of siblings.
 
@@ -159,22 +122,28 @@ class Balance:
 
     def _pruned(self, members: tuple[int, ...], room: Room, threshold: int) -> _Candidate | None:
         """Close all that has less than the threshold; None if the rest is too little."""
-        copy = _Copy(self.domains, room, members)
+        inside = [one for member in members for one in self.domains.inside(member)]
+        columns = (getattr(room, field.name) for field in fields(Room))
+        copy = Room(*({one: column[one] for one in inside} for column in columns))
         for one in members:
             for child in self.domains.children[one]:
                 self._prune(child, copy, threshold)
             self._recount(one, copy)
             self._prune(one, copy, threshold)
-        greedy = self._greedy(members, copy.as_room())
+        greedy = self._greedy(members, copy)
         return None if greedy is None else _Candidate(members, copy, threshold, greedy.used)
 
-    def _prune(self, one: int, copy: _Copy, threshold: int) -> None:
-        if copy.slices[one] < threshold:
-            copy.close(self.domains.inside(one))
-        elif self.leaders and copy.leader[one] and copy.slices_with_leader[one] < threshold:
-            copy.bar_leader(self.domains.inside(one))
+    def _prune(self, one: int, room: Room, threshold: int) -> None:
+        """Close a domain with all below it, or bar it for leaders, if it has too little."""
+        too_few = room.slices[one] < threshold
+        barred = room.leader[one] and room.slices_with_leader[one] < threshold
+        for inside in self.domains.inside(one) if too_few or barred else ():
+            room.leader[inside] = room.pods_with_leader[inside] = 0
+            room.slices_with_leader[inside] = 0
+            if too_few:
+                room.pods[inside] = room.slices[inside] = room.score[inside] = 0
 
-    def _recount(self, one: int, copy: _Copy) -> None:
+    def _recount(self, one: int, copy: Room) -> None:
         """Count a domain and all below it again, without slices of inner layers."""
         children = self.domains.children[one]
         for child in children:
@@ -198,30 +167,29 @@ class Balance:
 
     # Which domains of the set, and how much each gets.
 
-    def _optimal(
-        self, members: Iterable[int], room: Room, order: Callable[[int], tuple[object, ...]]
-    ) -> list[int] | None:
-        """Return as few domains as possible that hold everything, with least room to spare."""
-        members = list(members)
+    def _optimal(self, members: Sequence[int], room: Room, order: Order) -> list[int]:
+        """Return as few domains as possible that hold everything, with least room to spare.
+
+        There are none if they do not hold everything.
+        """
         greedy = self._greedy(members, room)
-        if greedy is None:
-            return None
-        start = (0, self.leaders, self.search.count)
-        states: dict[tuple[int, int, int], tuple[int, ...]] = {start: ()}
+        most = greedy.used if greedy else 0
+        states: dict[tuple[int, int, int], list[int]]
+        states = {(0, self.leaders, self.search.count): []}
         for one in sorted(members, key=order):
             for (used, leaders, left), taken in list(states.items()):
-                if used == greedy.used:
+                if used == most:
                     continue
                 if leaders and room.leader[one]:
                     after = left - room.pods_with_leader[one]
-                    states.setdefault((used + 1, leaders - 1, after), (*taken, one))
-                states.setdefault((used + 1, leaders, left - room.pods[one]), (*taken, one))
+                    states.setdefault((used + 1, leaders - 1, after), [*taken, one])
+                states.setdefault((used + 1, leaders, left - room.pods[one]), [*taken, one])
         full = [
             (-left, taken)
             for (used, leaders, left), taken in states.items()
-            if used == greedy.used and not leaders and left <= 0
+            if used == most and not leaders and left <= 0
         ]
-        return list(min(full, key=lambda one: one[0])[1]) if full else None
+        return min(full, key=lambda one: one[0])[1] if full else []
 
     def _even(self, chosen: Sequence[int], room: Room, threshold: int) -> list[Share] | None:
         """Give each domain the threshold and hand out what is left; None if that is impossible."""
@@ -229,12 +197,11 @@ class Balance:
         if extra < 0:
             return None
         shares = []
-        size = self.search.size
         for one in sorted(chosen, key=self._most_with_leader(room)):
             led = min(leaders, room.leader[one])
             fitting = room.slices_with_leader[one] if led else room.slices[one]
             more = min(extra, fitting - threshold)
-            shares.append(Share(one, (threshold + more) * size, led))
+            shares.append(Share(one, (threshold + more) * self.search.size, led))
             extra -= more
             leaders -= led
         return None if extra or leaders else shares
@@ -242,28 +209,24 @@ class Balance:
     def _children(self, members: Iterable[int]) -> list[int]:
         return [child for one in members for child in self.domains.children[one]]
 
-    def _most(self, room: Room) -> Callable[[int], tuple[object, ...]]:
-        path = self.domains.path
-        return lambda one: (-room.score[one], -room.slices[one], room.pods[one], path[one])
+    def _most(self, room: Room) -> Order:
+        place = self.domains.place
+        return lambda one: (-room.score[one], -room.slices[one], room.pods[one], place[one])
 
-    def _most_with_leader(self, room: Room) -> Callable[[int], tuple[object, ...]]:
-        path = self.domains.path
+    def _most_with_leader(self, room: Room) -> Order:
+        slices, pods, place = room.slices_with_leader, room.pods_with_leader, self.domains.place
         return lambda one: (
-            -room.leader[one],
-            -room.score[one],
-            -room.slices_with_leader[one],
-            room.pods_with_leader[one],
-            path[one],
+            (-room.leader[one], -room.score[one], -slices[one], pods[one], place[one])
         )
 
-    def _by_entropy(self, room: Room) -> Callable[[int], tuple[object, ...]]:
+    def _by_entropy(self, room: Room) -> Order:
         """Order by leader, slices, and how evenly the pods of the domains below are spread."""
+        place, children = self.domains.place, self.domains.children
 
-        def order(one: int) -> tuple[object, ...]:
-            pods = [room.pods[child] for child in sorted(self.domains.children[one])]
+        def order(one: int) -> tuple[int, int, float, str]:
+            pods = [room.pods[child] for child in sorted(children[one], key=place.__getitem__)]
             total = sum(pods)
             entropy = -sum(some / total * log2(some / total) for some in pods if some)
-            first = (-room.leader[one], -room.slices_with_leader[one], -entropy)
-            return (*first, self.domains.path[one])
+            return -room.leader[one], -room.slices_with_leader[one], -entropy, place[one]
 
         return order

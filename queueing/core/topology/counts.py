@@ -5,7 +5,7 @@ they are asked for, only the leaves that changed and the domains above them are 
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -24,10 +24,16 @@ SHAPES_MAX = 64
 """So many shapes are remembered, the latest asked for; at 50,000 nodes each takes about 2 MB."""
 
 
-class Numbers(Protocol):
-    """Numbers by domain."""
+class Known(Protocol):
+    """Numbers by domain, to be read."""
 
     def __getitem__(self, domain: int, /) -> int: ...
+
+
+class Numbers(Known, Protocol):
+    """Numbers by domain."""
+
+    def __setitem__(self, domain: int, number: int, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,7 @@ class Counts:
         if found is None:
             rank = partial(self._rank, leading=leading, sign=key[2])
             found = self._rankings[key] = Ranking(rank, self.tree.domains.live[level])
+        found.refresh()
         return found
 
     def excluded(self) -> Counter[str]:
@@ -143,12 +150,12 @@ class Counts:
         if not leading and not self.slices[domain] and not self.shape.scored:
             return None
         slices = self.slices_with_leader if leading else self.slices
-        return Rank(
+        return (
             -self.leader[domain] if leading else 0,
             -self._score[domain],
             sign * slices[domain],
             (self.pods_with_leader if leading else self.pods)[domain],
-            domains.path[domain],
+            domains.place[domain],
             domain,
         )
 
@@ -181,21 +188,23 @@ class Counts:
         at_slices = shape.slice_level == len(self.tree.levels) - 1
         fitting, lacks = self._fitting(leaves, shape.requests)
         leading = self._leading(leaves, fitting) if shape.leader is not None else None
+        alone = leading is None and not shape.scored
+        pods, slices, score, lacked = self.pods, self.slices, self._score, self._lacks
         changed = {}
-        for at, (leaf, pods, lack) in enumerate(zip(leaves, fitting, lacks, strict=True)):
+        for at, (leaf, now, lack) in enumerate(zip(leaves, fitting, lacks, strict=True)):
             is_open = leaf in live and not obstacle[leaf]
             if not is_open:
-                pods, lack = 0, ENOUGH
-            if lack != self._lacks[leaf]:
-                self._lacking[self._lacks[leaf]] -= 1
+                now, lack = 0, ENOUGH
+            if lack != lacked[leaf]:
+                self._lacking[lacked[leaf]] -= 1
                 self._lacking[lack] += 1
-                self._lacks[leaf] = lack
-            score = self._eligibility.score[leaf] if shape.scored and is_open else 0
-            if pods == self.pods[leaf] and leading is None and not shape.scored:
+                lacked[leaf] = lack
+            if now == pods[leaf] and alone:
                 continue
-            changed[leaf] = (self.pods[leaf], self.slices[leaf], self._score[leaf])
-            self.pods[leaf], self._score[leaf] = pods, score
-            self.slices[leaf] = pods // size if at_slices else 0
+            changed[leaf] = (pods[leaf], slices[leaf], score[leaf])
+            pods[leaf] = now
+            slices[leaf] = now // size if at_slices else 0
+            score[leaf] = self._eligibility.score[leaf] if shape.scored and is_open else 0
             if leading is not None:
                 with_leader = leading[0][at] if is_open else 0
                 self.leader[leaf] = leading[1][at] if is_open else 0
@@ -228,7 +237,9 @@ class Counts:
         """Bring changes up to the root, level by level, and the rankings in order."""
         shape, domains, inner = self.shape, self.tree.domains, self.shape.inner
         for level in range(len(self.tree.levels) - 1, -1, -1):
-            self._order(level, below)
+            for (of, _, _), ranking in self._rankings.items():
+                if of == level:
+                    ranking.touch(below)
             above: dict[int, tuple[int, int, int]] = {}
             floor = inner[level]
             for one, (pods, slices, score) in below.items():
@@ -264,12 +275,6 @@ class Counts:
         at_slices = self.tree.domains.level[parent] == shape.slice_level
         slices = beside[parent] // shape.size if at_slices else self.slices[parent] - apart
         self.slices_with_leader[parent] = slices
-
-    def _order(self, level: int, changed: Iterable[int]) -> None:
-        for (of, _, _), ranking in self._rankings.items():
-            if of == level:
-                for one in changed:
-                    ranking.update(one)
 
 
 class Memory:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from queueing.core.topology.choosing import Chosen
-from queueing.core.topology.counts import Numbers, Room
+from queueing.core.topology.counts import Known, Room
 from queueing.core.topology.domains import Domains
 from queueing.core.topology.requests import Search
 from queueing.core.topology.taking import Share, Units, take
@@ -57,7 +57,7 @@ class Descent:
             return self._units(1, room.pods, room.pods_with_leader)
         return self._units(size, _Whole(room.pods, size), _Whole(room.pods_with_leader, size))
 
-    def _units(self, size: int, fitting: Numbers, with_leader: Numbers) -> Units:
+    def _units(self, size: int, fitting: Known, with_leader: Known) -> Units:
         return Units(
             size, fitting, with_leader, self.room.leader, self.room.score, not self.ascending
         )
@@ -68,10 +68,10 @@ class Descent:
         Those without room are left out, except where they may stand between a leader and others.
         """
         room, sign = self.room, 1 if self.ascending else -1
-        path, children = self.domains.path, self.domains.children
+        place, children = self.domains.place, self.domains.children
         pods, slices, score = room.pods, room.slices, room.score
         ranks = [
-            (-score[one], sign * slices[one], pods[one], path[one], one)
+            (-score[one], sign * slices[one], pods[one], place[one], one)
             for parent in parents
             for one in children[parent]
             if pods[one] or self.leaders
@@ -84,7 +84,7 @@ class Descent:
 class _Whole:
     """How many whole slices of a size numbers make."""
 
-    of: Numbers
+    of: Known
     size: int
 
     def __getitem__(self, domain: int) -> int:

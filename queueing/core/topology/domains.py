@@ -7,7 +7,7 @@ ROOT = 0
 class Domains:
     """Domains by id. An id keeps its path and parent, also while no node is there."""
 
-    __slots__ = ("_ids", "children", "leaf_of", "level", "live", "parent", "path")
+    __slots__ = ("_ids", "children", "leaf_of", "level", "live", "parent", "path", "place")
 
     def __init__(self, levels: int) -> None:
         self._ids: dict[tuple[str, ...], int] = {(): ROOT}
@@ -15,6 +15,8 @@ class Domains:
         self.level: list[int] = [-1]
         self.path: list[tuple[str, ...]] = [()]
         """Of each domain, the values of all levels down to its own."""
+        self.place: list[str] = [""]
+        """Of each domain, its path as one text that sorts like the path, and faster."""
         self.children: list[dict[int, None]] = [{}]
         """Of each domain, those below it that have nodes."""
         self.live: list[dict[int, None]] = [{} for _ in range(levels)]
@@ -44,6 +46,7 @@ class Domains:
             self.parent.append(above)
             self.level.append(len(path) - 1)
             self.path.append(path)
+            self.place.append("\0".join(path))
             self.children.append({})
         return found
 
@@ -67,7 +70,7 @@ class Domains:
 
     def in_order(self, level: int) -> list[int]:
         """Return the domains of a level in the order of their values; level -1 is the root."""
-        return [ROOT] if level < 0 else sorted(self.live[level], key=self.path.__getitem__)
+        return [ROOT] if level < 0 else sorted(self.live[level], key=self.place.__getitem__)
 
     def above(self, domain: int, level: int) -> int:
         """Return the domain of a level that contains another, or is it."""

@@ -21,22 +21,25 @@ def place(
     flavor are not in the answer.
     """
     found: Places = {}
+    earlier: list[tuple[FlavorName, PodSetRequest, Assignment]] = []
     with forest.attempt():
         for flavor in sorted(wanted):
             for workers, leader in _groups(wanted[flavor]):
+                while earlier:
+                    assume(forest, *earlier.pop())
                 placed = search(forest.memory(flavor), workers, leader, terms)
                 if isinstance(placed, Unplaced):
                     found |= {one.name: placed for one in (workers, leader) if one is not None}
                     break
                 both = [(workers, placed.workers), (leader, placed.leader)]
-                for pod_set, assignment in both:
-                    if pod_set is not None and assignment is not None:
-                        found[pod_set.name] = assignment
-                        take(forest, flavor, pod_set, assignment)
+                for one, assignment in both:
+                    if one is not None and assignment is not None:
+                        found[one.name] = assignment
+                        earlier.append((flavor, one, assignment))
     return found
 
 
-def take(
+def assume(
     forest: Forest, flavor: FlavorName, pod_set: PodSetRequest, assignment: Assignment
 ) -> None:
     """Count a place as used by an earlier pod set of the same workload."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from queueing.core.names import FlavorName
 from queueing.core.topology.assignment import Assignment, Domain, Unplaced
 from queueing.core.topology.forest import Forest
-from queueing.core.topology.placement import Places, take
+from queueing.core.topology.placement import Places, assume
 from queueing.core.topology.requests import Layer, PodSetRequest
 from queueing.core.topology.searching import Terms, assignment, search
 from queueing.core.topology.tree import Tree
@@ -41,7 +41,7 @@ def replace_node(
                 nothing = Unplaced(f"cannot find replacement assignment for unhealthy node: {node}")
                 found[one.name] = moved if isinstance(moved, Unplaced) else nothing
                 break
-            take(forest, flavor, one, moved)
+            assume(forest, flavor, one, moved)
             found[one.name] = _merged(forest.tree(flavor), kept, moved)
     return found
 

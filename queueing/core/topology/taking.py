@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
-from queueing.core.topology.counts import Numbers
+from queueing.core.topology.counts import Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class Units:
     """What is handed out, and what of it fits into each domain: slices of `size` pods, or pods."""
 
     size: int
-    fitting: Numbers
-    with_leader: Numbers
-    leader: Numbers
-    score: Numbers
+    fitting: Known
+    with_leader: Known
+    leader: Known
+    score: Known
     best_fit: bool
     """Whether a domain that has just enough is preferred to the first that has enough."""
 

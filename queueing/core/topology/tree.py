@@ -275,7 +275,8 @@ class Tree:
     def _add(
         self, leaf: int, amounts: Amounts, to: tuple[dict[ResourceName, list[int]], ...]
     ) -> None:
-        self._stretch(amounts)
+        if not amounts.keys() <= self.room.keys():
+            self._stretch(amounts)
         for columns in to:
             for resource, amount in amounts.items():
                 columns[resource][leaf] += amount
