@@ -5,9 +5,10 @@ in the same time; what fails there is cut down to the steps and objects that it 
 """
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from random import Random, SystemRandom
 from typing import TypeVar
 from zlib import crc32
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
 
+from tests.lengths import lengths
 from tests.lives.random_events import (
     EVERYTHING,
     SIZE,
@@ -30,6 +32,8 @@ from tests.lives.random_worlds import MODES, some_settings, some_world
 
 T = TypeVar("T")
 Law = Callable[[Life], None]
+Hold = Callable[..., None]
+"""`hold` or `hold_at_length`."""
 
 QUEUEING = MODES[:3]
 """All but the mode in which the differences from Kueue are off."""
@@ -75,18 +79,22 @@ def lives(
 def hold(law: Law, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> None:
     """Try a law in a few lives, always the same; each law and mode has others."""
     first = crc32(f"{_name_of(law)} {mode}".encode())
-    _count(law, range(first, first + SEEDS_FEW), mode, rare, size)
+    life_of = partial(seeded, mode=mode, rare=rare, size=size)
+    try_lives(law, life_of, mode, range(first, first + SEEDS_FEW))
 
 
 def hold_at_length(law: Law, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> None:
     """Try a law in thousands of lives, others each time."""
-    first = SystemRandom().randrange(SEEDS)
-    _count(law, range(first, first + SEEDS_MANY), mode, rare, size)
+    life_of = partial(seeded, mode=mode, rare=rare, size=size)
+    try_lives(law, life_of, mode, others_each_time(SEEDS_MANY))
     _draw(
         law,
         lives(rare, modes=[mode], size=size),
         tries(profile, max_examples=MANY, derandomize=False, print_blob=True),
     )
+
+
+AT_BOTH_LENGTHS = lengths("hold", hold, hold_at_length)
 
 
 def seeded(seed: int, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> Life:
@@ -108,9 +116,10 @@ def _draw(law: Law, strategy: st.SearchStrategy[Life], settings: tries) -> None:
     run()
 
 
-def _count(law: Law, seeds: range, mode: str, rare: Table, size: int) -> None:
+def try_lives(law: Law, life_of: Callable[[int], Life], mode: str, seeds: Iterable[int]) -> None:
+    """Try a law in the lives of some numbers; the report has what of a life it takes to fail."""
     for seed in seeds:
-        life = seeded(seed, mode, rare, size=size)
+        life = life_of(seed)
         with named_if_endless(f"{seed} of {mode}"):
             error = _failure(law, life)
         if error is not None:
@@ -120,6 +129,12 @@ def _count(law: Law, seeds: range, mode: str, rare: Table, size: int) -> None:
             raise AssertionError(
                 f"life {seed} of {mode} breaks {_name_of(law)}: {found!r}\n  {shown}"
             ) from found
+
+
+def others_each_time(number: int) -> range:
+    """Return numbers of as many lives, that nobody tried before."""
+    first = SystemRandom().randrange(SEEDS)
+    return range(first, first + number)
 
 
 @contextmanager

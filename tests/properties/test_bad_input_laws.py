@@ -33,7 +33,7 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_events import GENTLE, Life
 from tests.lives.random_worlds import MODES
 from tests.properties.plain import held_together
-from tests.properties.profiles import Law, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
 from tests.properties.test_usage_laws import holders_in, is_told
 
 GHOST = "ghost"
@@ -157,14 +157,8 @@ def a_broken_object_harms_nobody_else(life: Life) -> None:
 LAWS = [pytest.param(a_broken_object_harms_nobody_else, id="a broken object harms nobody else")]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", LAWS)
-def test_bad_input(law: Law, mode: str) -> None:
+def test_bad_input(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode, GENTLE)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("law", LAWS)
-def test_bad_input_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode, GENTLE)

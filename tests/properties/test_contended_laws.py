@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from random import Random, SystemRandom
+from functools import partial
+from random import Random
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_contention import some_contention
 from tests.lives.random_events import Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import QUEUEING, SEEDS, Law, cut_down, named_if_endless
+from tests.properties.profiles import QUEUEING, Law, others_each_time, try_lives
 from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
 from tests.properties.test_promise_laws import (
     a_promise_is_given_once_and_is_no_usage,
@@ -67,20 +68,9 @@ def contended(seed: int, mode: str) -> Life:
     return some_contention(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
 
 
-def try_law(law: Law, life: Life, name: str) -> None:
-    """Try a law in a life; the report of a failure has what of the life it takes."""
-    try:
-        with named_if_endless(name):
-            law(life)
-    except Exception as error:
-        small = cut_down(law, life, type(error))
-        shown = "\n  ".join(map(repr, [small.settings, *small.facts, *small.steps]))
-        raise AssertionError(f"life {name}: {error!r}\n  {shown}") from error
-
-
 @pytest.mark.parametrize(("law", "mode"), FEW)
 def test_laws_hold_in_deep_cohorts(law: Law, mode: str) -> None:
-    try_law(law, contended(1, mode), f"1 of {mode}")
+    try_lives(law, partial(contended, mode=mode), mode, [1])
 
 
 BROKEN_ONCE = [
@@ -129,9 +119,7 @@ def test_lives_in_deep_cohorts_that_broke_a_law_once(law: Law, mode: str, seed: 
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "mode"), CASES)
 def test_laws_hold_in_deep_cohorts_at_length(law: Law, mode: str) -> None:
-    first = SystemRandom().randrange(SEEDS)
-    for seed in range(first, first + MANY):
-        try_law(law, contended(seed, mode), f"{seed} of {mode}")
+    try_lives(law, partial(contended, mode=mode), mode, others_each_time(MANY))
 
 
 def test_contended_lives_reach_what_other_lives_seldom_do() -> None:

@@ -1,7 +1,5 @@
 """Laws of ledgers within queues: sums are zero, and the same facts give the same decisions."""
 
-import pytest
-
 from queueing.core.credits.facts import MICRO, CreditAccountFact, CreditPolicyFact
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Decision
@@ -9,7 +7,7 @@ from queueing.core.names import ResourceName
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
-from tests.properties.profiles import hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold
 
 POLICY = CreditPolicyFact(
     name="within",
@@ -48,12 +46,6 @@ def credits_within_queues_are_exact_and_the_same_facts_give_the_same_decisions(
     assert decided(life) == decided(life)
 
 
-def test_credits_within_queues_are_exact() -> None:
+@AT_BOTH_LENGTHS
+def test_credits_within_queues_are_exact(hold: Hold) -> None:
     hold(credits_within_queues_are_exact_and_the_same_facts_give_the_same_decisions, "taking turns")
-
-
-@pytest.mark.slow
-def test_credits_within_queues_are_exact_at_length() -> None:
-    hold_at_length(
-        credits_within_queues_are_exact_and_the_same_facts_give_the_same_decisions, "taking turns"
-    )

@@ -1,7 +1,8 @@
 """The laws once more, in lives in which anything that somebody may edit is edited."""
 
 from collections import Counter
-from random import Random, SystemRandom
+from functools import partial
+from random import Random
 
 import pytest
 
@@ -10,8 +11,8 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_edits import EDITS, some_edits
 from tests.lives.random_events import Event, Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import SEEDS, Law
-from tests.properties.test_contended_laws import CASES, try_law
+from tests.properties.profiles import Law, others_each_time, try_lives
+from tests.properties.test_contended_laws import CASES
 from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind
 from tests.properties.test_rebuild_laws import nobody_waits_whom_a_new_engine_would_admit
 from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
@@ -28,7 +29,7 @@ def edited(seed: int, mode: str) -> Life:
 
 @pytest.mark.parametrize(("law", "mode"), FEW)
 def test_laws_hold_while_anything_is_edited(law: Law, mode: str) -> None:
-    try_law(law, edited(1, mode), f"1 of {mode}")
+    try_lives(law, partial(edited, mode=mode), mode, [1])
 
 
 BROKEN_ONCE = [
@@ -70,9 +71,7 @@ def test_lives_with_edits_that_broke_a_law_once(law: Law, mode: str, seed: int) 
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "mode"), CASES)
 def test_laws_hold_while_anything_is_edited_at_length(law: Law, mode: str) -> None:
-    first = SystemRandom().randrange(SEEDS)
-    for seed in range(first, first + MANY):
-        try_law(law, edited(seed, mode), f"{seed} of {mode}")
+    try_lives(law, partial(edited, mode=mode), mode, others_each_time(MANY))
 
 
 def test_edits_meet_those_whom_they_concern() -> None:

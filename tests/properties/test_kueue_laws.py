@@ -6,8 +6,6 @@ part of what an engine knows, and is carried over to the new one that has to dec
 else holds in that mode has its laws beside those of the other modes.
 """
 
-import pytest
-
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Stand
@@ -15,7 +13,7 @@ from queueing.state.scheduler.wake import wake_waiting
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
-from tests.properties.profiles import hold, hold_at_length, seeded
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, seeded
 from tests.properties.test_rebuild_laws import done_in, is_known
 
 KUEUE = "as Kueue"
@@ -57,15 +55,11 @@ def carry_over(old: Memory, new: Memory) -> None:
             new.queues[item.peers.queue].set_aside(item.peers, peers.stand)
 
 
-def test_who_waits_is_all_that_a_new_engine_must_know() -> None:
+@AT_BOTH_LENGTHS
+def test_who_waits_is_all_that_a_new_engine_must_know(hold: Hold) -> None:
     hold(who_waits_is_all_that_a_new_engine_must_know, KUEUE)
 
 
 def test_lives_that_broke_a_law_once() -> None:
     for seed in BROKEN_ONCE:
         who_waits_is_all_that_a_new_engine_must_know(seeded(seed, KUEUE))
-
-
-@pytest.mark.slow
-def test_who_waits_is_all_that_a_new_engine_must_know_at_length() -> None:
-    hold_at_length(who_waits_is_all_that_a_new_engine_must_know, KUEUE)

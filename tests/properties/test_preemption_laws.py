@@ -19,7 +19,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import Law, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
 
 
 def world_of(memory: Memory) -> World:
@@ -159,23 +159,13 @@ EVERYWHERE = [
 ]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", EVERYWHERE)
-def test_preemption(law: Law, mode: str) -> None:
+def test_preemption(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("law", EVERYWHERE)
-def test_preemption_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode)
-
-
-def test_no_victim_answers_with_the_reverse() -> None:
+@AT_BOTH_LENGTHS
+def test_no_victim_answers_with_the_reverse(hold: Hold) -> None:
     hold(no_victim_answers_with_the_reverse, "fair sharing")
-
-
-@pytest.mark.slow
-def test_no_victim_answers_with_the_reverse_at_length() -> None:
-    hold_at_length(no_victim_answers_with_the_reverse, "fair sharing")

@@ -17,7 +17,7 @@ from queueing.state.intake.marks import preemptor_of
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law
 
 
 class Counting(LivingCluster):
@@ -158,14 +158,8 @@ LAWS = [
 ]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
-def test_promises(law: Law, mode: str) -> None:
+def test_promises(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", QUEUEING)
-@pytest.mark.parametrize("law", LAWS)
-def test_promises_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode)

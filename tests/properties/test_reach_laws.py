@@ -9,7 +9,7 @@ from queueing.state.scheduler.reach import Reach
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
-from tests.properties.profiles import QUEUEING, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold
 from tests.properties.test_preemption_laws import judged_alone
 
 
@@ -35,12 +35,7 @@ def who_is_out_of_reach_gets_nothing(life: Life) -> None:
                 assert_who_is_out_of_reach_gets_nothing(memory, queue)
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", QUEUEING)
-def test_who_is_out_of_reach_gets_nothing(mode: str) -> None:
+def test_who_is_out_of_reach_gets_nothing(hold: Hold, mode: str) -> None:
     hold(who_is_out_of_reach_gets_nothing, mode)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", QUEUEING)
-def test_who_is_out_of_reach_gets_nothing_at_length(mode: str) -> None:
-    hold_at_length(who_is_out_of_reach_gets_nothing, mode)

@@ -18,7 +18,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import GENTLE, Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law
 
 Done = Admit | Preempt
 PORTIONS_MAX = 1_000
@@ -170,27 +170,15 @@ EVERYWHERE = [
 ]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
-def test_memory(law: Law, mode: str) -> None:
+def test_memory(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode, GENTLE)
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", EVERYWHERE)
-def test_facts(law: Law, mode: str) -> None:
+def test_facts(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", QUEUEING)
-@pytest.mark.parametrize("law", LAWS)
-def test_memory_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("law", EVERYWHERE)
-def test_facts_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode)

@@ -14,7 +14,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
 from tests.lives.random_events import GENTLE, Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import Law, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
 
 CIRCLES_MIN = 20
 """How often, at least, somebody is preempted for the same head where preemption never ends."""
@@ -89,14 +89,8 @@ LAWS = [
 ]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", LAWS)
-def test_a_cluster_left_alone(law: Law, mode: str) -> None:
+def test_a_cluster_left_alone(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode, GENTLE)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("law", LAWS)
-def test_a_cluster_left_alone_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode, GENTLE)

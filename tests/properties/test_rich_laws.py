@@ -2,7 +2,8 @@
 
 from collections import Counter
 from dataclasses import replace
-from random import Random, SystemRandom
+from functools import partial
+from random import Random
 
 import pytest
 from typing_extensions import override
@@ -16,8 +17,8 @@ from tests.lives.random_events import Life
 from tests.lives.random_riches import some_riches
 from tests.lives.random_worlds import MODES
 from tests.properties.plain import held_together, quotas_of
-from tests.properties.profiles import QUEUEING, SEEDS, Law
-from tests.properties.test_contended_laws import CASES, try_law
+from tests.properties.profiles import QUEUEING, Law, others_each_time, try_lives
+from tests.properties.test_contended_laws import CASES
 from tests.properties.test_promise_laws import nobody_is_evicted_twice_for_the_same_head
 from tests.properties.test_rebuild_laws import (
     a_budget_changes_the_pace_only,
@@ -38,7 +39,7 @@ def rich(seed: int, mode: str) -> Life:
 
 @pytest.mark.parametrize(("law", "mode"), FEW)
 def test_laws_hold_where_time_and_the_past_count(law: Law, mode: str) -> None:
-    try_law(law, rich(1, mode), f"1 of {mode}")
+    try_lives(law, partial(rich, mode=mode), mode, [1])
 
 
 BROKEN_ONCE = [
@@ -76,9 +77,7 @@ def test_lives_with_a_past_that_broke_a_law_once(law: Law, mode: str, seed: int)
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "mode"), CASES)
 def test_laws_hold_where_time_and_the_past_count_at_length(law: Law, mode: str) -> None:
-    first = SystemRandom().randrange(SEEDS)
-    for seed in range(first, first + MANY):
-        try_law(law, rich(seed, mode), f"{seed} of {mode}")
+    try_lives(law, partial(rich, mode=mode), mode, others_each_time(MANY))
 
 
 class Restrained(LivingCluster):
@@ -143,13 +142,8 @@ def test_who_may_not_borrow_stays_within_nominal_quota(mode: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", QUEUEING)
 def test_who_may_not_borrow_stays_within_nominal_quota_at_length(mode: str) -> None:
-    first = SystemRandom().randrange(SEEDS)
-    for seed in range(first, first + MANY):
-        try_law(
-            who_may_not_borrow_stays_within_nominal_quota,
-            restrained(seed, mode),
-            f"{seed} of {mode}",
-        )
+    law, life_of = who_may_not_borrow_stays_within_nominal_quota, partial(restrained, mode=mode)
+    try_lives(law, life_of, mode, others_each_time(MANY))
 
 
 class Listening(LivingCluster):

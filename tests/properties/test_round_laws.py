@@ -26,6 +26,7 @@ from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, quota, workload
 from queueing.testing.builders import preemption as policies
+from tests.lengths import lengths
 
 NAMES = ("a", "b", "d", "e")
 FLAVORS = ("one", "two")
@@ -231,20 +232,10 @@ LAWS = [
 ]
 
 
+@lengths("tries", FEW, MANY)
 @pytest.mark.parametrize(("law", "fair"), LAWS)
-def test_a_round(law: Law, fair: FairSharing | None) -> None:
-    @FEW
-    @given(worlds())
-    def run(world: World) -> None:
-        law(world, fair)
-
-    run()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("law", "fair"), LAWS)
-def test_a_round_at_length(law: Law, fair: FairSharing | None) -> None:
-    @MANY
+def test_a_round(tries: settings, law: Law, fair: FairSharing | None) -> None:
+    @tries
     @given(worlds())
     def run(world: World) -> None:
         law(world, fair)

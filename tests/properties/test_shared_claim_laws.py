@@ -14,7 +14,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life, Step
 from tests.properties.plain import held_together
-from tests.properties.profiles import QUEUEING, Law, hold, hold_at_length, seeded
+from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law, seeded
 from tests.properties.test_contended_laws import contended
 from tests.properties.test_preemption_laws import judgements, memories
 from tests.properties.test_rebuild_laws import (
@@ -129,9 +129,10 @@ LAWS = [
 ]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", QUEUEING)
 @pytest.mark.parametrize("law", LAWS)
-def test_workloads_that_share(law: Law, mode: str) -> None:
+def test_workloads_that_share(hold: Hold, law: Law, mode: str) -> None:
     @wraps(law)
     def shared_law(life: Life) -> None:
         law(sharing(life))
@@ -174,10 +175,3 @@ def test_who_adds_nothing_preempts_nobody_where_more_is_used_than_there_is(mode:
 
 def test_who_shared_a_claim_with_one_that_is_done_may_be_preempted_alone() -> None:
     nobody_waits_whom_a_new_engine_would_admit(shared(3359801799, "classical"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", QUEUEING)
-@pytest.mark.parametrize("law", LAWS)
-def test_workloads_that_share_at_length(law: Law, mode: str) -> None:
-    hold_at_length(lambda life: law(sharing(life)), mode)

@@ -1,12 +1,10 @@
 """Laws of LocalQueues that take turns: time and order decide, and nothing else."""
 
-import pytest
-
 from queueing.core.decisions import Decision
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
-from tests.properties.profiles import hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold
 
 
 def decided(life: Life) -> list[Decision]:
@@ -25,10 +23,6 @@ def the_same_facts_at_the_same_times_give_the_same_decisions(life: Life) -> None
     assert decided(life) == decided(life)
 
 
-def test_the_same_facts_at_the_same_times_give_the_same_decisions() -> None:
+@AT_BOTH_LENGTHS
+def test_the_same_facts_at_the_same_times_give_the_same_decisions(hold: Hold) -> None:
     hold(the_same_facts_at_the_same_times_give_the_same_decisions, "taking turns")
-
-
-@pytest.mark.slow
-def test_the_same_facts_give_the_same_decisions_at_length() -> None:
-    hold_at_length(the_same_facts_at_the_same_times_give_the_same_decisions, "taking turns")

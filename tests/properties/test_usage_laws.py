@@ -15,7 +15,7 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_worlds import MODES
 from tests.properties.plain import Forest, held_together
-from tests.properties.profiles import Law, hold, hold_at_length
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
 
 Held = Mapping[Key, WorkloadFact]
 
@@ -140,14 +140,8 @@ LAWS = [
 ]
 
 
+@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", LAWS)
-def test_usage(law: Law, mode: str) -> None:
+def test_usage(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("law", LAWS)
-def test_usage_at_length(law: Law, mode: str) -> None:
-    hold_at_length(law, mode)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import cluster_queue, cohort, quota, workload
+from tests.lengths import lengths
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 GPU = FlavorResource(FlavorName("default"), ResourceName("gpu"))
@@ -107,17 +107,6 @@ def check_order(world: tuple[Arena, list[Entry]], *, prefers: bool) -> None:
     assert orders[0] == orders[1]
 
 
-@FEW
-@given(worlds(), st.booleans())
-def test_the_order_of_heads(world: tuple[Arena, list[Entry]], prefers: bool) -> None:
-    check_order(world, prefers=prefers)
-
-
-@pytest.mark.slow
-@MANY
-@given(worlds(), st.booleans())
-def test_the_order_of_heads_in_many_worlds(
-    world: tuple[Arena, list[Entry]],
-    prefers: bool,
-) -> None:
-    check_order(world, prefers=prefers)
+@lengths("tries", FEW, MANY)
+def test_the_order_of_heads(tries: settings) -> None:
+    tries(given(world=worlds(), prefers=st.booleans())(check_order))()

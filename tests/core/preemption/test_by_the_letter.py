@@ -7,7 +7,6 @@ every number anew. Both must name the same victims, in the same order, for the s
 from collections.abc import Sequence
 from fractions import Fraction
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,11 +38,12 @@ from tests.core.preemption.letter_of_classical import letter_of_classical
 from tests.core.preemption.letter_of_fair import letter_of_fair
 from tests.core.preemption.letter_of_round import Round
 from tests.core.preemption.plain_tree import ANY, NEVER, RESOURCES, Victims, World, plain
+from tests.lengths import lengths
 
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 LOWER = PreemptionPolicy.LOWER_PRIORITY
 FEW = settings(max_examples=50, deadline=None, derandomize=True)
-MANY = settings(max_examples=600, deadline=None)
+TRIES = lengths("tries", FEW, settings(max_examples=600, deadline=None))
 PARENTS = {"left": "top", "right": "top", "deep": "left"}
 weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
 policies = st.builds(
@@ -185,40 +185,16 @@ def _mode(judgement: Ruling) -> Mode | None:
     return judgement.decision.mode if isinstance(judgement.decision, Wait) else None
 
 
-@FEW
-@given(worlds())
-def test_classical_preemption(world: World) -> None:
-    check_classical(world)
+@TRIES
+def test_classical_preemption(tries: settings) -> None:
+    tries(given(worlds())(check_classical))()
 
 
-@FEW
-@given(worlds(), rules)
-def test_preemption_by_shares(world: World, fair: FairSharing) -> None:
-    check_fair(world, fair)
+@TRIES
+def test_preemption_by_shares(tries: settings) -> None:
+    tries(given(worlds(), rules)(check_fair))()
 
 
-@pytest.mark.slow
-@MANY
-@given(worlds())
-def test_classical_preemption_in_many_worlds(world: World) -> None:
-    check_classical(world)
-
-
-@pytest.mark.slow
-@MANY
-@given(worlds(), rules)
-def test_preemption_by_shares_in_many_worlds(world: World, fair: FairSharing) -> None:
-    check_fair(world, fair)
-
-
-@FEW
-@given(rounds(), st.none() | rules)
-def test_a_round(case: tuple[World, list[WorkloadFact]], fair: FairSharing | None) -> None:
-    check_round(case, fair)
-
-
-@pytest.mark.slow
-@MANY
-@given(rounds(), st.none() | rules)
-def test_many_rounds(case: tuple[World, list[WorkloadFact]], fair: FairSharing | None) -> None:
-    check_round(case, fair)
+@TRIES
+def test_a_round(tries: settings) -> None:
+    tries(given(rounds(), st.none() | rules)(check_round))()

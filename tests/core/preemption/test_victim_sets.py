@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +26,7 @@ from queueing.core.quota.node import Node
 from queueing.core.settings import FairSharing
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, preemption, quota, workload
+from tests.lengths import lengths
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 GPU = FlavorResource(FlavorName("default"), ResourceName("gpu"))
@@ -35,7 +35,7 @@ NEVER = PreemptionPolicy.NEVER
 BY_SHARE = PreemptionReason.IN_COHORT_FAIR_SHARING
 BY_RIGHT = PreemptionReason.IN_COHORT_RECLAMATION
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
-MANY = settings(max_examples=1_000, deadline=None)
+TRIES = lengths("tries", FEW, settings(max_examples=1_000, deadline=None))
 
 policies = st.builds(
     preemption,
@@ -237,44 +237,16 @@ def test_looking_for_victims_leaves_no_trace(world: World, fair: FairSharing) ->
     assert world.arena.tree.picture() == before
 
 
-@FEW
-@given(worlds())
-def test_without_any_one_victim_the_head_would_not_fit(world: World) -> None:
-    check_minimal(world)
+@TRIES
+def test_without_any_one_victim_the_head_would_not_fit(tries: settings) -> None:
+    tries(given(worlds())(check_minimal))()
 
 
-@pytest.mark.slow
-@MANY
-@given(worlds())
-def test_without_any_one_victim_the_head_would_not_fit_in_many_worlds(world: World) -> None:
-    check_minimal(world)
+@TRIES
+def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair(tries: settings) -> None:
+    tries(given(worlds(), rules)(check_minimal_and_fair))()
 
 
-@FEW
-@given(worlds(), rules)
-def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair(
-    world: World, fair: FairSharing
-) -> None:
-    check_minimal_and_fair(world, fair)
-
-
-@pytest.mark.slow
-@MANY
-@given(worlds(), rules)
-def test_with_fair_sharing_a_victim_too_few_would_not_fit_or_not_be_fair_in_many_worlds(
-    world: World, fair: FairSharing
-) -> None:
-    check_minimal_and_fair(world, fair)
-
-
-@FEW
-@given(worlds(flat=True, simple=True), rules)
-def test_no_victim_answers_with_the_reverse(world: World, fair: FairSharing) -> None:
-    check_no_answer(world, fair)
-
-
-@pytest.mark.slow
-@MANY
-@given(worlds(flat=True, simple=True), rules)
-def test_no_victim_answers_with_the_reverse_in_many_worlds(world: World, fair: FairSharing) -> None:
-    check_no_answer(world, fair)
+@TRIES
+def test_no_victim_answers_with_the_reverse(tries: settings) -> None:
+    tries(given(worlds(flat=True, simple=True), rules)(check_no_answer))()
