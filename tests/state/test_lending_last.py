@@ -60,3 +60,9 @@ def test_who_borrows_what_the_owner_has_no_use_for_does_not_wait_for_a_round() -
 def test_who_borrows_has_its_turn_in_the_cycle_in_which_the_owners_have_had_theirs() -> None:
     cluster = cluster_of(job("mine", 3, "own"), job("too-large", 5, "own"), job("g", 1, "guest"))
     assert admitted_in(cluster.cycle()) == ["team/mine", "team/g"]
+
+
+def test_who_asks_for_more_than_the_owner_has_left_is_no_reason_to_wait() -> None:
+    cluster = cluster_of(job("mine", 1, "own"), job("too-large", 5, "own"), job("g", 2, "guest"))
+    first, *_ = cluster.cycle().rounds
+    assert [type(one) for one in first] == [Admit, Admit]

@@ -1,5 +1,6 @@
 """A row finds the first who is covered, as one who looks at everybody would."""
 
+import pytest
 from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
@@ -43,10 +44,12 @@ def test_the_first_who_is_covered_is_found_whoever_came_and_went(
     assert [one for _, one in row.entries] == [GROUPS[number] for number in sorted(there)]
 
 
-def test_of_two_at_one_place_the_right_one_goes() -> None:
+@pytest.mark.parametrize(("goes", "stays", "waits_for"), [(1, 2, 5), (2, 1, 3)])
+def test_of_two_at_one_place_the_right_one_goes(goes: int, stays: int, waits_for: int) -> None:
     row = Row()
     row.add(place(1), GROUPS[1], 3)
     row.add(place(1), GROUPS[2], 5)
-    row.discard(place(1), GROUPS[2])
-    assert row.entries == [(place(1), GROUPS[1])]
-    assert row.first(4) == (place(1), GROUPS[1])
+    row.discard(place(1), GROUPS[goes])
+    assert row.entries == [(place(1), GROUPS[stays])]
+    assert row.first(waits_for) == (place(1), GROUPS[stays])
+    assert row.first(waits_for - 1) is None
