@@ -17,8 +17,18 @@ from tests.core.rounds.random_cases import NOW, Case, case_of
 from tests.core.rounds.rich_cases import rich_case_of
 
 ROUNDS = 4
-FEW, MANY = 16, 2_016
-CHUNK = 100
+FEW, MANY = 96, 2_096
+SEEDS = pytest.mark.parametrize(
+    "seeds",
+    [
+        *(range(first, first + 16) for first in range(0, FEW, 16)),
+        *(
+            pytest.param(range(first, first + 100), marks=pytest.mark.slow)
+            for first in range(FEW, MANY, 100)
+        ),
+    ],
+    ids=lambda seeds: f"from {seeds.start}",
+)
 TOLD = {Mode.NO_FIT, Mode.NO_CANDIDATES, Mode.PREEMPT}
 """Modes whose message says which quota is missing."""
 
@@ -92,25 +102,13 @@ def compare(case: Case, seed: int, *, drains: bool = False) -> None:
             letter.drain()
 
 
-@pytest.mark.parametrize("seed", range(FEW))
-def test_rounds_decide_as_the_rules_say(seed: int) -> None:
-    compare(case_of(seed), seed)
-
-
-@pytest.mark.parametrize("seed", range(FEW))
-def test_rounds_heed_who_may_not_be_judged_and_what_is_over(seed: int) -> None:
-    compare(rich_case_of(seed), seed, drains=seed % 2 > 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(FEW, MANY, CHUNK))
-def test_many_rounds_decide_as_the_rules_say(first: int) -> None:
-    for seed in range(first, first + CHUNK):
+@SEEDS
+def test_rounds_decide_as_the_rules_say(seeds: range) -> None:
+    for seed in seeds:
         compare(case_of(seed), seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(FEW, MANY, CHUNK))
-def test_many_rounds_heed_who_may_not_be_judged_and_what_is_over(first: int) -> None:
-    for seed in range(first, first + CHUNK):
+@SEEDS
+def test_rounds_heed_who_may_not_be_judged_and_what_is_over(seeds: range) -> None:
+    for seed in seeds:
         compare(rich_case_of(seed), seed, drains=seed % 2 > 0)
