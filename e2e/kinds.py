@@ -75,6 +75,7 @@ KINDS: dict[str, Resource] = {
     "CreditPolicy": Resource("queueing.dev/v1alpha1", "creditpolicies", namespaced=False),
     "CreditGrant": Resource("queueing.dev/v1alpha1", "creditgrants", namespaced=False),
     "CreditBudget": Resource("queueing.dev/v1alpha1", "creditbudgets", namespaced=False),
+    "QueueableKind": Resource("queueing.dev/v1alpha1", "queueablekinds", namespaced=False),
     "UsageRecord": Resource("queueing.dev/v1alpha1", "usagerecords", namespaced=False),
     "CreditAccount": Resource("queueing.dev/v1alpha1", "creditaccounts", namespaced=False),
 }

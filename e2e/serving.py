@@ -27,12 +27,50 @@ UP_S = 60.0
 AGAIN_S = 0.2
 
 
+@dataclass(frozen=True, slots=True)
+class CalledHere:
+    """A webhook server on loopback, with the authority of its certificate."""
+
+    port: int
+    ca: bytes
+
+    def by_url(self, configuration: Object, *, bundle: str = "") -> Object:
+        """Return a webhook configuration whose webhooks are called here."""
+        trusted = bundle or base64.b64encode(self.ca).decode()
+        webhooks = [
+            {**webhook, "clientConfig": self._client(webhook, trusted)}
+            for webhook in configuration["webhooks"]
+        ]
+        return {**configuration, "webhooks": webhooks}
+
+    def _client(self, webhook: Object, bundle: str) -> Object:
+        path = webhook["clientConfig"]["service"]["path"]
+        return {"url": f"https://{HOST}:{self.port}{path}", "caBundle": bundle}
+
+
+class Place:
+    """A new folder with a certificate for loopback, as a webhook server wants it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self._authority = trustme.CA()
+        issued = self._authority.issue_cert(HOST)
+        (folder / "tls.key").write_bytes(issued.private_key_pem.bytes())
+        chain = b"".join(one.bytes() for one in issued.cert_chain_pems)
+        (folder / "tls.crt").write_bytes(chain)
+
+    def called(self, port: int) -> CalledHere:
+        """Return how to call who serves webhooks on a port with this certificate."""
+        return CalledHere(port, self._authority.cert_pem.bytes())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
     """A running `queueing serve`, and what the API server needs to call it."""
 
     process: Process
-    ca: bytes
+    called: CalledHere
     webhooks: int
     probes: int
     metrics: int
@@ -41,20 +79,16 @@ class Serving:
     """Where a controller would speak to it."""
 
     @property
+    def ca(self) -> bytes:
+        return self.called.ca
+
+    @property
     def bundle(self) -> str:
         return base64.b64encode(self.ca).decode()
 
     def called_by_url(self, configuration: Object, *, bundle: str = "") -> Object:
         """Return a webhook configuration whose webhooks are called here."""
-        webhooks = [
-            {**webhook, "clientConfig": self._client(webhook, bundle or self.bundle)}
-            for webhook in configuration["webhooks"]
-        ]
-        return {**configuration, "webhooks": webhooks}
-
-    def _client(self, webhook: Object, bundle: str) -> Object:
-        path = webhook["clientConfig"]["service"]["path"]
-        return {"url": f"https://{HOST}:{self.webhooks}{path}", "caBundle": bundle}
+        return self.called.by_url(configuration, bundle=bundle)
 
 
 @contextmanager
@@ -65,12 +99,8 @@ def serving(
 
     `port` is that of the webhooks where the settings choose one.
     """
-    folder = cluster.folder / f"serving-{secrets.token_hex(3)}"
-    folder.mkdir()
-    authority = trustme.CA()
-    issued = authority.issue_cert(HOST)
-    (folder / "tls.key").write_bytes(issued.private_key_pem.bytes())
-    (folder / "tls.crt").write_bytes(b"".join(one.bytes() for one in issued.cert_chain_pems))
+    place = Place(cluster.folder / f"serving-{secrets.token_hex(3)}")
+    folder = place.folder
     chosen, probes, metrics, visibility = free_ports(4)
     webhooks = port or chosen
     configuration = {
@@ -96,7 +126,7 @@ def serving(
         process.wait_until(lambda: listens(webhooks), timeout_s=UP_S, what="listening")
         yield Serving(
             process=process,
-            ca=authority.cert_pem.bytes(),
+            called=place.called(webhooks),
             webhooks=webhooks,
             probes=probes,
             metrics=metrics,

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,14 +72,7 @@ def binaries() -> Binaries:
 
     Raises BuildError where there is no Go and no way to get it, or where Go refuses.
     """
-    cache = cache_folder()
-    folder = cache / f"bin-{key()}"
-    if not folder.is_dir():
-        cache.mkdir(parents=True, exist_ok=True)
-        with _only_one(cache / "build.lock"):
-            if not folder.is_dir():
-                _build(cache, folder)
-    return Binaries(folder)
+    return Binaries(once(f"bin-{key()}", _build))
 
 
 def helm() -> str:
@@ -87,22 +80,7 @@ def helm() -> str:
 
     Raises BuildError as `binaries` does.
     """
-    on_path = shutil.which("helm")
-    if on_path:
-        return on_path
-    cache = cache_folder()
-    folder = cache / f"helm-{HELM}"
-    if not folder.is_dir():
-        cache.mkdir(parents=True, exist_ok=True)
-        with _only_one(cache / "build.lock"), tempfile.TemporaryDirectory(dir=cache) as temporary:
-            if not folder.is_dir():
-                out = Path(temporary) / "bin"
-                out.mkdir()
-                source = f"helm.sh/helm/v3/cmd/helm@v{HELM}"
-                command = [_go(cache), "install", "-trimpath", "-ldflags", "-s -w", source]
-                _run("Helm", command, GOBIN=str(out))
-                out.rename(folder)
-    return str(folder / "helm")
+    return shutil.which("helm") or str(once(f"helm-{HELM}", _build_helm) / "helm")
 
 
 def selectors() -> str:
@@ -110,47 +88,58 @@ def selectors() -> str:
 
     Raises BuildError as `binaries` does.
     """
-    cache = cache_folder()
     digest = hashlib.sha256()
     for source in ("selectors/main.go", "go.mod", "go.sum"):
         digest.update((SOURCES / source).read_bytes())
-    folder = cache / f"selectors-{digest.hexdigest()[:16]}"
+    return str(once(f"selectors-{digest.hexdigest()[:16]}", _build_selectors) / "selectors")
+
+
+def once(name: str, make: Callable[[str, Path], None]) -> Path:
+    """Return a folder of the cache; `make` is given Go and a folder to fill if it is not there.
+
+    Raises BuildError as `binaries` does.
+    """
+    cache = cache_folder()
+    folder = cache / name
     if not folder.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
-        with _only_one(cache / "build.lock"), tempfile.TemporaryDirectory(dir=cache) as temporary:
+        with _only_one(cache / "build.lock"), _building(cache) as out:
             if not folder.is_dir():
-                out = Path(temporary) / "bin"
-                out.mkdir()
-                command = [_go(cache), "build", "-trimpath", "-o", str(out), "./selectors"]
-                _run("selectors", command)
+                make(_go(cache), out)
                 out.rename(folder)
-    return str(folder / "selectors")
+                _say(f"built: {folder}")
+    return folder
 
 
-def _build(cache: Path, folder: Path) -> None:
-    go = _go(cache)
-    _say(f"building Kubernetes {KUBERNETES}, etcd {ETCD} and KWOK {KWOK} with {go}")
-    _say("this takes about 10 minutes on two cores, once")
+@contextmanager
+def _building(cache: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=cache, prefix="building-") as temporary:
         out = Path(temporary) / "bin"
         out.mkdir()
-        _run(
-            "control plane",
-            [go, "build", "-trimpath", "-ldflags", _stamps(), "-o", str(out / "controlplane"), "."],
-        )
-        install = [
-            go,
-            "install",
-            "-trimpath",
-            "-ldflags",
-            "-s -w",
-            f"sigs.k8s.io/kwok/cmd/kwok@v{KWOK}",
-        ]
-        _run("KWOK", install, GOBIN=str(out))
-        for name in COMMANDS:
-            (out / name).symlink_to("controlplane")
-        out.rename(folder)
-    _say(f"built: {folder}")
+        yield out
+
+
+def _build(go: str, out: Path) -> None:
+    _say(f"building Kubernetes {KUBERNETES}, etcd {ETCD} and KWOK {KWOK} with {go}")
+    _say("this takes about 10 minutes on two cores, once")
+    build = [go, "build", "-trimpath", "-ldflags", _stamps(), "-o", str(out / "controlplane"), "."]
+    run("control plane", build)
+    _install("KWOK", go, f"sigs.k8s.io/kwok/cmd/kwok@v{KWOK}", out)
+    for name in COMMANDS:
+        (out / name).symlink_to("controlplane")
+
+
+def _build_helm(go: str, out: Path) -> None:
+    _install("Helm", go, f"helm.sh/helm/v3/cmd/helm@v{HELM}", out)
+
+
+def _build_selectors(go: str, out: Path) -> None:
+    run("selectors", [go, "build", "-trimpath", "-o", str(out), "./selectors"])
+
+
+def _install(what: str, go: str, source: str, out: Path) -> None:
+    """Build a program of another module, `package@version`, into a folder."""
+    run(what, [go, "install", "-trimpath", "-ldflags", "-s -w", source], GOBIN=str(out))
 
 
 def _stamps() -> str:
@@ -168,7 +157,7 @@ def _stamps() -> str:
     )
 
 
-def _run(what: str, command: list[str], **environment: str) -> None:
+def run(what: str, command: list[str], **environment: str) -> None:
     """Run a build step with a sign of life twice a minute."""
     env = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOWORK": "off", **environment}
     started = time.monotonic()
