@@ -73,6 +73,7 @@ check: setup ## Format, lint, types, import rules, and that generated files are 
 	$(BIN)/mypy queueing api/queueing_api api/queueing_checkpoint examples tests e2e bench
 	$(BIN)/lint-imports
 	$(BIN)/python -m queueing_api.crd --check config/crd
+	$(BIN)/python -m queueing.cli.roles --check config/rbac/jobs.yaml
 	$(BIN)/python -m queueing.cli.reference --check docs/reference
 
 .PHONY: fix
@@ -83,6 +84,7 @@ fix: setup ## Format the code and apply the linter's safe fixes
 .PHONY: generate
 generate: setup ## Write the CRDs and the reference pages anew
 	$(BIN)/python -m queueing_api.crd --write config/crd
+	$(BIN)/python -m queueing.cli.roles --write config/rbac/jobs.yaml
 	$(BIN)/python -m queueing.cli.reference --write docs/reference
 
 .PHONY: chart
@@ -92,7 +94,7 @@ chart: ## Assemble the Helm chart in dist/chart from charts/ and config/
 	cp -r charts/queueing dist/chart
 	mkdir -p dist/chart/files/always
 	cp config/crd/webhook/*.x-k8s.io_*.yaml config/crd/webhook/queueing.dev_*.yaml dist/chart/files/always/
-	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
+	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/rbac/jobs.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
 	cp config/flowcontrol/flowcontrol.yaml dist/chart/files/
 	cp config/exec/role.yaml dist/chart/files/exec.yaml
 	@echo "dist/chart is ready: helm install kueue dist/chart --namespace kueue-system --create-namespace"

@@ -17,6 +17,7 @@ from queueing.controller.credits.composition import Credits
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import EffectDependencies, Effects
 from queueing.controller.intake.admin_objects import AdminObjects
+from queueing.controller.intake.kinds import Kinds
 from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.quiescence import Quiescence
@@ -97,6 +98,9 @@ class Parts:
         self.writer.ended = self.cycles.go_on
         self.queues = WorkQueues(self.cycles.wanted)
         self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
+        self.kinds = Kinds(client, self.pump, self.objects)
+        for kind in self._rules.kinds:
+            self.kinds.activate(kind)
         self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)
         self.writes = self._make_writes()
         self.term = self._make_term()

@@ -1,6 +1,6 @@
 """Kueue's Configuration file → settings of the controller's parts, derived once at start."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
@@ -9,6 +9,8 @@ from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.core.lifecycle.rules import Backoff, LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
+from queueing.kinds.compiler import Kind
+from queueing.kinds.registry import queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.observe.metric_rows import Group
@@ -42,6 +44,8 @@ class ControllerRules:
     life: LifeRules
     jobs: JobRules
     identity: str
+    kinds: Sequence[Kind] = ()
+    """Described kinds whose objects are queued, beside batch/v1 Jobs."""
     configuration: Configuration | None = None
     """The file as read, for its `deviceClassMappings`."""
     namespace: str = "kueue-system"
@@ -80,6 +84,7 @@ def controller_rules(
             tell_ready_within_s=_tell_ready_within_s(configuration),
         ),
         identity=identity,
+        kinds=queued_kinds(configuration.integrations.frameworks, configuration.feature_gates),
         configuration=configuration,
         namespace=configuration.namespace,
     )

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from queueing.checkpoints.shell import composition as checkpoints
 from queueing.controller.composition import Parts, Surroundings
 from queueing.controller.intake import watches
 from queueing.controller.workers import Workers
@@ -65,7 +64,8 @@ class Session:
         for reflector, _ in reflectors:
             await reflector.synced.wait()
         for reflector, _ in ours:
-            await checkpoints.is_known(reflector)
+            await reflector.until_known()
+        await parts.kinds.follow(group)
         parts.pump.weigh_anew()
         self._around.reporter.synced(parts.objects, parts.engine)
         objects = parts.objects

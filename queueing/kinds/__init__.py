@@ -8,7 +8,8 @@ A description is a `QueueableKindSpec` of the API. Reading order: `paths` and `e
 description is written in; `reads` tells which fields an expression needs), `shapes` and `compiler`
 (the struct that objects are decoded to, and `rules` with their programs), `pod_sets` and `view`
 (what one object says), `templates`, `changes` and `starting` (start, stop and their patches),
-`fixed` (changes that are forbidden), `owners` (who is queued in whose place), `hooks` (code beside
-a description), `frameworks` and `registry` (the built-in kinds, which are in `builtin`),
-`examining` (a description held against an example).
+`fixed` (changes that are forbidden), `jobs` (an object as the controller sees it), `owners` (who is
+queued in whose place), `roles` (what the controller may do with objects), `hooks` (code beside a
+description), `frameworks` and `registry` (the built-in kinds, which are in `builtin`), `examining`
+(a description held against an example).
 """

@@ -3,11 +3,12 @@
 A merge patch replaces lists whole, so what is inside a list of objects is sent as a JSON patch.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from queueing.kinds.paths import ABSENT, Step, Steps, put
+from queueing.translate.jobs.patches import JsonPatch, MergePatch, Patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +19,6 @@ class Change:
     value: Any
     new: bool = False
     """Whether the field was not there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergePatch:
-    """The body of a merge patch (RFC 7396)."""
-
-    body: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonPatch:
-    """The operations of a JSON patch (RFC 6902)."""
-
-    operations: Sequence[Mapping[str, Any]]
-
-
-Patch = MergePatch | JsonPatch
 
 
 def changes(before: Any, after: Any, path: Steps = ()) -> Iterator[Change]:

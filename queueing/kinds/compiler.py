@@ -26,6 +26,7 @@ from queueing.kinds.rules import (
     CompiledState,
 )
 from queueing.kinds.shapes import METADATA, Detach, Shape, detacher, struct_of
+from queueing.translate.jobs.composition import JobKind
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     PodSetRule,
@@ -58,6 +59,7 @@ class Kind:
     """A kind of job, ready to read objects."""
 
     spec: QueueableKindSpec
+    names: JobKind
     hooks: Hooks
     pod_sets: tuple[CompiledPodSet, ...]
     active: CompiledState
@@ -78,13 +80,18 @@ class Kind:
     @property
     def api_version(self) -> str:
         """Group and version, as objects spell them."""
-        named = self.spec.resource
-        return f"{named.group}/{named.version}" if named.group else named.version
+        return self.names.api_version
 
     @property
     def name(self) -> str:
         """The kind, in CamelCase."""
         return self.spec.resource.kind
+
+
+def _names(spec: QueueableKindSpec) -> JobKind:
+    named = spec.resource
+    version = f"{named.group}/{named.version}" if named.group else named.version
+    return JobKind(api_version=version, kind=named.kind, plural=named.plural)
 
 
 def _fields(rule: BaseModel) -> dict[str, FieldInfo]:
@@ -133,6 +140,7 @@ class _Compilation:
         shape = struct_of(self._root, name)
         return Kind(
             spec=spec,
+            names=_names(spec),
             hooks=self._hooks,
             pod_sets=pod_sets,
             active=active,
@@ -154,6 +162,8 @@ class _Compilation:
             self._read(steps(suspend.field), (*at, "field"))
         if suspend.gate is not None:
             self._root.read(("status", "phase"))
+        for path in suspend.reset:
+            self._root.read(steps(path))
         if suspend.through_pods is None:
             return None
         for path in suspend.through_pods.templates:

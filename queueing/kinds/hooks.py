@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from queueing.kinds.pod_sets import Original, PodSet
+from queueing.kinds.pod_sets import PodSet
 from queueing.kinds.templates import Document
-from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.injection import Injection, Original
 from queueing.translate.wire.meta import Meta
+from queueing_api.queueing.v1alpha1.queueable_kind import KindResource
 
 
 class Seen(Protocol):
@@ -43,6 +44,14 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedKind:
+    """A kind of objects that objects may be related to."""
+
+    resource: KindResource
+    namespaced: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """Functions beside a description; each is None where the description says all."""
 
@@ -50,6 +59,8 @@ class Hooks:
     """Paths that the functions read of an object, beside those of the description."""
     related: Callable[[Seen], Related] | None = None
     """Returns what an object cannot be read without. Raises UnreadableError."""
+    related_kinds: tuple[RelatedKind, ...] = ()
+    """The kinds that `related` may name."""
     pod_sets: Callable[[Seen, Sequence[PodSet]], Sequence[PodSet]] | None = None
     """Returns the pod sets, given those of the description. Raises UnreadableError."""
     reclaimable: Callable[[Seen], Mapping[str, int]] | None = None

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from queueing.translate.jobs.composition import GroupKind
+from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.wire.meta import Meta, OwnerReference
 
 DEPTH_MAX = 10
 TOO_DEEP = (
     f"Terminated search for Kueue-managed Job because ancestor depth exceeded limit of {DEPTH_MAX}"
 )
-GroupKind = tuple[str, str]
-
 PASSED: Collection[GroupKind] = frozenset({("apps", "ReplicaSet")})
 """Kinds that are never queued, but may stand between an object and one that is."""
 
@@ -46,11 +46,6 @@ def controller_of(meta: Meta) -> OwnerReference | None:
     return next((one for one in meta.owner_references if one.controller), None)
 
 
-def group_kind(reference: OwnerReference) -> GroupKind:
-    """Return the group and kind of an owner."""
-    return reference.api_version.rpartition("/")[0], reference.kind
-
-
 def ancestor_of(
     meta: Meta, known: Collection[GroupKind], find: Callable[[OwnerReference], Owner | None]
 ) -> Owner | None:
@@ -65,7 +60,7 @@ def ancestor_of(
     seen = {meta.uid}
     for depth in range(DEPTH_MAX + 1):
         reference = controller_of(meta)
-        if reference is None or group_kind(reference) not in {*known, *PASSED}:
+        if reference is None or group_kind_of(reference) not in {*known, *PASSED}:
             return topmost
         if depth == DEPTH_MAX:
             raise TooDeepError(TOO_DEEP)
@@ -88,4 +83,4 @@ def takes_default_queue(meta: Meta, enabled: Collection[GroupKind]) -> bool:
     One whose controller is of a kind that is on does not, whether or not that has a queue.
     """
     reference = controller_of(meta)
-    return reference is None or group_kind(reference) not in enabled
+    return reference is None or group_kind_of(reference) not in enabled

@@ -78,14 +78,6 @@ class PodSet:
         return found | ({"minCount": self.min_count} if self.min_count is not None else {})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
-    """A pod set as the Workload keeps it: what a stop restores."""
-
-    template: Mapping[str, Any]
-    count: int
-
-
 def template_places(template: Steps) -> Places:
     """Return the places of a pod template."""
     return Places(

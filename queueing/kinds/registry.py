@@ -1,9 +1,10 @@
 """All built-in kinds, in the order in which they are set up.
 
-Called by `queueing kind` only, when it lists the built-in kinds or applies one by its name.
+Called by `queueing kind`, when it lists the built-in kinds or applies one by its name, and by
+`controller.configuration` for those that a Configuration turns on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -22,6 +23,7 @@ from queueing.kinds.builtin import (
 )
 from queueing.kinds.compiler import Kind, compiled
 from queueing.kinds.frameworks import Framework
+from queueing.translate.jobs.composition import GroupKind
 
 BUILT_IN: tuple[Framework, ...] = (
     *appwrapper.FRAMEWORKS,
@@ -38,8 +40,8 @@ BUILT_IN: tuple[Framework, ...] = (
 )
 """Every built-in kind."""
 
-GroupKind = tuple[str, str]
-"""Group and kind."""
+JOB = "batch/job"
+"""The framework of batch/v1 Job."""
 
 
 def group_kind(one: Framework) -> GroupKind:
@@ -49,6 +51,25 @@ def group_kind(one: Framework) -> GroupKind:
 
 FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.name: one for one in BUILT_IN})
 """Built-in kinds by their names in `integrations.frameworks`."""
+
+
+QUEUED: frozenset[str] = frozenset(
+    one.name for one in BUILT_IN if one.spec.suspend.field is not None
+)
+"""Built-in kinds that the controller queues: those that are suspended themselves."""
+
+
+def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Kind, ...]:
+    """Return the kinds that a Configuration turns on, beside batch/v1 Job, which always is.
+
+    `gates` are the feature gates that it sets.
+    """
+    wanted = QUEUED.intersection(frameworks) - {JOB}
+    return tuple(
+        kind_of(one.name)
+        for one in BUILT_IN
+        if one.name in wanted and (not one.gate or gates.get(one.gate, False))
+    )
 
 
 @cache

@@ -6,15 +6,16 @@ an empty map at a place outside a template, which a start found, is left out aft
 
 from collections.abc import Sequence
 
-from queueing.kinds.changes import Patch, changes, patch_of
+from queueing.kinds.changes import changes, patch_of
 from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import NoValueError
 from queueing.kinds.paths import ABSENT, put, steps, value_at
-from queueing.kinds.pod_sets import Original, PodSet, UnreadableError
+from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.rules import OBJECT
 from queueing.kinds.templates import Document, inject, restore
 from queueing.kinds.view import View
-from queueing.translate.jobs.injection import ConflictError, Injection
+from queueing.translate.jobs.injection import ConflictError, Injection, Original
+from queueing.translate.jobs.patches import Patch
 
 
 class NeverSuspendedError(ValueError):
@@ -75,6 +76,14 @@ def suspend(view: View) -> Patch | None:
     Raises NeverSuspendedError.
     """
     return undo(view, ())
+
+
+def reset(view: View) -> Patch | None:
+    """Return the patch of the status that must come before `undo`; None when there is none."""
+    before, after = view.document(), view.document()
+    for path in view.kind.spec.suspend.reset:
+        put(after, steps(path), ABSENT)
+    return patch_of(list(changes(before, after)))
 
 
 def mark(view: View) -> Patch | None:

@@ -7,8 +7,8 @@ import msgspec
 
 from queueing.devices.wire.names import CLASS_PREFIX
 from queueing.kinds.paths import ABSENT, Steps, clear, put, value_at
-from queueing.kinds.pod_sets import Original, Places, PodSet
-from queueing.translate.jobs.injection import ConflictError, Injection
+from queueing.kinds.pod_sets import Places, PodSet
+from queueing.translate.jobs.injection import ConflictError, Injection, Original
 
 Document = dict[str, Any]
 """An object as plain values, as far as its kind reads it."""

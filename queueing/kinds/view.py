@@ -4,7 +4,7 @@ A view is a frozen value. What it tells is worked out when it is first asked for
 that nobody looks at costs no more than its decoding.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ import msgspec
 from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import Expression, NoValueError
+from queueing.kinds.hooks import Related
 from queueing.kinds.paths import ABSENT, Steps, steps, value_at
 from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, read_pod_sets
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
@@ -58,6 +59,16 @@ class View:
     def __init__(self, kind: Kind, struct: Any, related: Mapping[str, Any] | None = None) -> None:
         self.kind, self._struct, self._related = kind, struct, related
 
+    def beside(self, find: Callable[[Related], Mapping[str, Any] | None]) -> "View":
+        """Return the object beside the one that its kind's hook names, which `find` returns."""
+        hook = self.kind.hooks.related
+        if hook is None:
+            return self
+        try:
+            return View(self.kind, self._struct, find(hook(self)))
+        except UnreadableError:
+            return self  # its pod sets cannot be told for the same reason
+
     @property
     def related(self) -> Mapping[str, Any] | None:
         """The object that the kind's hook names, as plain values; None when it does not exist."""
@@ -93,6 +104,12 @@ class View:
         """The object as expressions see it: plain values, without templates and nulls."""
         found: dict[str, Any] = _pruned(msgspec.to_builtins(self._struct, enc_hook=_left_out))
         return found
+
+    def mentions(self, text: str) -> bool:
+        """Say whether a text stands anywhere in what is read of the object but its metadata."""
+        document = self.document()
+        del document["metadata"]
+        return text.encode() in _encode(document)
 
     def document(self) -> Document:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""

@@ -9,6 +9,7 @@ a quorum read. Nothing here ends but by cancellation or by a mistake in the call
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -69,6 +70,7 @@ class Synced:
 
 
 WatchEvent = Added[T] | Modified[T] | Deleted[T] | Synced
+Read = Callable[[bytes | msgspec.Raw], T]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,21 +107,25 @@ _FRAMES = msgspec.json.Decoder(_Frame)
 _OF_THE_WATCH = frozenset({"BOOKMARK", "ERROR"})
 """Types of events that are about no object."""
 _EXPIRIES_MAX = 2
+_LOOK_S = 0.02
+"""Seconds between looks at whether a list was refused."""
 
 
 class Reflector(Generic[T]):
     """Tells `on_event`, a plain function, what happens to the objects of a collection.
 
     `kind` is a msgspec struct with `metadata` and the fields the caller needs; nothing else is
-    decoded. `synced` is set once the first list is through. `error` is the failure that keeps it
-    from working now, if any.
+    decoded. Or it is a function that reads an object, and raises msgspec.ValidationError.
+
+    `synced` is set once the first list is through. `error` is the failure that keeps it from
+    working now, if any.
     """
 
     def __init__(
         self,
         client: Client,
         target: Target,
-        kind: type[T],
+        kind: "type[T] | Read[T]",
         on_event: Callable[[WatchEvent[T]], None],
         settings: ReflectorSettings | None = None,
     ) -> None:
@@ -127,7 +133,8 @@ class Reflector(Generic[T]):
         self.error: KubeError | None = None
         self._client = client
         self._target = target
-        self._decoder = msgspec.json.Decoder(kind)
+        is_struct = isinstance(kind, type)
+        self._read_object: Read[T] = msgspec.json.Decoder(kind).decode if is_struct else kind
         self._tell = on_event
         self._settings = settings or ReflectorSettings()
         self._known: dict[str, tuple[int, str]] = {}
@@ -148,6 +155,15 @@ class Reflector(Generic[T]):
             for_s = asyncio.get_running_loop().time() - self._not_permitted_since
             return for_s >= self._settings.roles_s
         return isinstance(self.error, RefusedError)
+
+    async def until_known(self) -> None:
+        """Wait until all objects are listed, or the server refuses to list them."""
+        while not self.is_refused:
+            with contextlib.suppress(TimeoutError):
+                # Not wait_for: in Python 3.11 it may take a cancellation for its own timeout.
+                async with asyncio.timeout(_LOOK_S):
+                    await self.synced.wait()
+                    return
 
     async def run(self) -> NoReturn:
         """List and watch until cancelled."""
@@ -253,7 +269,7 @@ class Reflector(Generic[T]):
     def _take(self, raw: msgspec.Raw, *, gone: bool = False, follow: bool = False) -> str:
         """Tell of one object if it is news; returns its key."""
         try:
-            found = self._decoder.decode(raw)
+            found = self._read_object(raw)
         except msgspec.ValidationError as error:
             return self._skip(raw, error, follow=follow)
         metadata = found.metadata

@@ -108,7 +108,7 @@ class JobReader:
         job = given.job
         if given.live or not alone or prebuilt_name(job.metadata) or own.status.is_true("Finished"):
             return own
-        is_equivalent = batch.equivalent(job, own)
+        is_equivalent = job.fits(own)
         if own.status.admission is not None:
             if not is_equivalent:
                 self._warn(

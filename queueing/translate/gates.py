@@ -51,6 +51,7 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "RejectUpdatesToCQWithInvalidOnFlavors": "an update of a ClusterQueue whose checks"
         " name flavors that it does not have is refused",
         "SchedulingEquivalenceHashing": "equivalent pending workloads are evaluated once",
+        "SparkApplicationIntegration": "SparkApplications are queued if their framework is listed",
         "TopologyAwareScheduling": "pods that request a topology wait; off, topologies are ignored",
         "UnadmittedWorkloadsObservability": "specific reasons in `QuotaReserved`, and their metric",
         "VisibilityOnDemand": "the visibility API",
@@ -84,6 +85,8 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
         "ElasticJobs": "elastic Jobs are refused",
         "CleanupProvisioningRequests": "ProvisioningRequests are not made",
         "ConcurrentAdmission": "a Job has one Workload, without variants",
+        "DeferRayService": "the quota of a RayService is free when it is gone",
+        "ValidateRayAndSpark": "fields of Ray and Spark are not validated",
         "CustomMetricLabels": "metrics have only Kueue's own labels",
         "FailureRecoveryPolicy": "pods that are stuck in termination are not failed by force",
         "SchedulerLibrary": "pods are not placed on nodes",
@@ -91,15 +94,12 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
     }
     | dict.fromkeys(
         (
-            "DeferRayService",
             "FastQuotaReleaseInPodIntegration",
             "LWS",
             "PodIntegration",
             "SkipReassignmentForPodOwned",
-            "SparkApplication",
-            "ValidateRayAndSpark",
         ),
-        "only Jobs are queued",
+        "pods, and what is queued through its pods, are not queued",
     )
 )
 """Prefixes of gates whose feature does not exist here, and why."""

@@ -4,15 +4,15 @@ A file written for Kueue is accepted as it is. Invariant: every field of the Con
 read somewhere or listed in this table.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pydantic import BaseModel
 
 from queueing.translate.gates import fate, without_effect
 from queueing_api.config.v1beta2 import Configuration
 
-OURS = frozenset({"batch/job"})
-"""Frameworks whose jobs are queued."""
+ALWAYS = "batch/job"
+"""The framework whose jobs are queued in any case."""
 
 UNHEEDED: dict[str, str] = {
     "metrics.customLabels": "they belong to the gate CustomMetricLabels, which is refused",
@@ -28,8 +28,11 @@ UNHEEDED: dict[str, str] = {
 """Dotted path of a field, and what holds instead."""
 
 
-def unheeded(configuration: Configuration) -> Iterator[str]:
-    """Say, a sentence each, which fields the file sets without effect; in a fixed order."""
+def unheeded(configuration: Configuration, queued: Collection[str] = (ALWAYS,)) -> Iterator[str]:
+    """Say, a sentence each, which fields the file sets without effect; in a fixed order.
+
+    `queued` are the frameworks whose jobs can be queued.
+    """
     for path, instead in UNHEEDED.items():
         if _is_set(configuration, path):
             yield f"{path} has no effect: {instead}"
@@ -37,10 +40,10 @@ def unheeded(configuration: Configuration) -> Iterator[str]:
         yield f"featureGates.{gate} has no effect: {fate(gate)[1]}"
     frameworks = configuration.integrations.frameworks
     for name in frameworks:
-        if name not in OURS:
-            yield f"integrations.frameworks: {name} has no effect: only batch/job is queued"
-    for name in sorted(OURS.difference(frameworks)):
-        yield f"integrations.frameworks: {name} is queued although it is not listed"
+        if name not in queued:
+            yield f"integrations.frameworks: {name} has no effect: jobs of this kind are not queued"
+    if ALWAYS not in frameworks:
+        yield f"integrations.frameworks: {ALWAYS} is queued although it is not listed"
 
 
 def _is_set(part: BaseModel, path: str) -> bool:

@@ -9,12 +9,11 @@ from typing import Any
 import msgspec
 import yaml
 
-from queueing.kinds.changes import JsonPatch, MergePatch, Patch
 from queueing.kinds.paths import value_at
-from queueing.kinds.pod_sets import Original
 from queueing.kinds.registry import kind_of
 from queueing.kinds.view import View, read
-from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.injection import Injection, Original
+from queueing.translate.jobs.patches import JsonPatch, MergePatch, Patch
 from queueing.translate.wire.pods import Toleration
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -272,18 +271,18 @@ ROWS = (
 
 
 @cache
-def _loaded(name: str) -> Wire:
+def loaded(name: str) -> Wire:
     found: Wire = yaml.safe_load((SAMPLES / f"{name}.yaml").read_text())
     return found
 
 
 def sample(row: Row, **more: Any) -> Wire:
     """Return the object of a row, with other fields."""
-    return {**deepcopy(_loaded(row.sample)), **more}
+    return {**deepcopy(loaded(row.sample)), **more}
 
 
 def viewed(row: Row, thing: Wire) -> View:
-    related = _loaded(row.related) if row.related else None
+    related = loaded(row.related) if row.related else None
     return read(kind_of(row.framework), msgspec.json.encode(thing), related=related)
 
 

@@ -8,12 +8,13 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queueing.kinds.changes import JsonPatch, changes, patch_of
+from queueing.kinds.changes import changes, patch_of
 from queueing.kinds.registry import kind_of
 from queueing.kinds.starting import start, undo
 from queueing.kinds.view import read
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.patches import JsonPatch
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.pods import Toleration
 from tests.kinds.rows import ROWS, Wire, applied, originals, sample, viewed

@@ -115,7 +115,7 @@ def test_a_variable_that_is_named_twice_stands_once_in_the_workload_with_its_las
         ],
         "hostNetwork": True,
     }
-    assert batch.equivalent(found, workload)
+    assert found.fits(workload)
     assert batch.undo(found, workload) == {}
 
 
@@ -262,7 +262,7 @@ def test_indexes_that_overlap_count_once() -> None:
 
 
 def test_a_job_matches_its_own_workload() -> None:
-    assert batch.equivalent(job(parallelism=2), workload_of(job(parallelism=2)))
+    assert job(parallelism=2).fits(workload_of(job(parallelism=2)))
 
 
 @pytest.mark.parametrize(
@@ -281,17 +281,17 @@ def test_a_job_matches_its_own_workload() -> None:
     ],
 )
 def test_an_edited_job_does_not_match(changed: JobView) -> None:
-    assert not batch.equivalent(changed, workload_of(job()))
+    assert not changed.fits(workload_of(job()))
 
 
 def test_what_an_admission_adds_is_no_difference() -> None:
     running = job({"spec": {**POD, "nodeSelector": {"pool": "a"}, "tolerations": [{"key": "t"}]}})
-    assert batch.equivalent(running, workload_of(job(), **reserving(1)))
+    assert running.fits(workload_of(job(), **reserving(1)))
 
 
 def test_a_job_that_runs_with_fewer_pods_matches() -> None:
     annotations = {"kueue.x-k8s.io/job-min-parallelism": "2"}
     full = job(metadata={"annotations": annotations}, parallelism=8)
     fewer = job(metadata={"annotations": annotations}, parallelism=3)
-    assert batch.equivalent(fewer, workload_of(full, **reserving(3)))
-    assert not batch.equivalent(fewer, workload_of(full, **reserving(4)))
+    assert fewer.fits(workload_of(full, **reserving(3)))
+    assert not fewer.fits(workload_of(full, **reserving(4)))

@@ -19,9 +19,8 @@ from queueing.translate.gates import (
 SOURCES = {
     path: path.read_text()
     for path in Path(queueing.__path__[0]).rglob("*.py")
-    if path.name not in {"gates.py", "unheeded.py"} and "kinds" not in path.parts
+    if path.name not in {"gates.py", "unheeded.py"}
 }
-"""Descriptions of kinds name the gates that kinds are behind; the controller does not use them."""
 
 
 def _is_read(gate: str) -> bool:

@@ -33,7 +33,10 @@ def _told(text: str) -> list[str]:
         pytest.param(
             "integrations: {frameworks: [ray.io/rayjob]}\n",
             [
-                "integrations.frameworks: ray.io/rayjob has no effect: only batch/job is queued",
+                (
+                    "integrations.frameworks: ray.io/rayjob has no effect:"
+                    " jobs of this kind are not queued"
+                ),
                 "integrations.frameworks: batch/job is queued although it is not listed",
             ],
             id="another framework",

@@ -65,7 +65,7 @@ class Barrier:
             evicted = workload.status.true_condition("Evicted")
             said = f"{found.complaint}; stopped without a request to save"
             for job in jobs:
-                self._events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+                self._events.job(job, "CheckpointPolicyUnusable", said, warning=True)
             if evicted is not None:
                 self._events.workload(
                     workload.metadata, "CheckpointPolicyUnusable", said, warning=True

@@ -1,7 +1,5 @@
 """Puts the package together for one term: its reconcilers, what it watches, and its workers."""
 
-import asyncio
-import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
@@ -36,8 +34,6 @@ W = TypeVar("W", bound=HasMetadata)
 
 WORKERS = 4
 """How many Workloads with requests are reconciled at the same time."""
-_LOOK_S = 0.02
-"""Seconds between looks at whether a reflector was refused."""
 
 
 class Checkpoints:
@@ -83,7 +79,7 @@ class Checkpoints:
     def reflectors(self, client: Client) -> Iterator[tuple[Reflector[Any], str]]:
         """Yield the reflectors, each with the plural name of its kind; nothing runs yet.
 
-        The session waits for them by `is_known`, since a cluster may not have these kinds.
+        The session waits for them by `until_known`, since a cluster may not have these kinds.
         """
         followed = ReflectorSettings(label_selector=names.REQUEST)
         idle = ReflectorSettings(label_selector=names.IDLE)
@@ -182,13 +178,3 @@ class Checkpoints:
             job = self._objects.job_keys.get(owner.uid)
             if job is not None:
                 self._queues.jobs.add(job)
-
-
-async def is_known(reflector: Reflector[Any]) -> None:
-    """Wait until a reflector has listed all objects, or the server refuses the kind."""
-    while not reflector.is_refused:
-        with contextlib.suppress(TimeoutError):
-            # Not wait_for: in Python 3.11 it may take a cancellation for its own timeout.
-            async with asyncio.timeout(_LOOK_S):
-                await reflector.synced.wait()
-                return

@@ -129,10 +129,10 @@ class CheckpointReconciler:
         self._telemetry.begun(workload, Record(request=request))
         for job in jobs:
             said = f"Asked to save before it is stopped: {cause.reason}"
-            self._events.job(job.metadata, "CheckpointRequested", said)
+            self._events.job(job, "CheckpointRequested", said)
             if found.complaint:
                 said = f"{found.complaint}; the terms of {found.policy} hold"
-                self._events.job(job.metadata, "CheckpointPolicyUnusable", said, warning=True)
+                self._events.job(job, "CheckpointPolicyUnusable", said, warning=True)
 
     async def _go_on(self, seen: SeenCheckpoint, workload: Workload | None) -> None:
         """Move one request on; `workload` is None when it is deleted."""

@@ -21,7 +21,7 @@ def tell(
     for reason, message, warning in _said(before, after):
         events.workload(workload.metadata, reason, message, warning=warning)
         for job in jobs:
-            events.job(job.metadata, reason, message, warning=warning)
+            events.job(job, reason, message, warning=warning)
 
 
 def _said(before: Record, after: Record) -> list[tuple[str, str, bool]]:

@@ -44,4 +44,4 @@ def warn_of_grace(
                 f"CheckpointPolicy {found.policy}: terminationGrace {promised} is longer than"
                 f" terminationGracePeriodSeconds of the pods, by which they are killed: {grace_s}"
             )
-            events.job(job.metadata, "CheckpointGraceTooLong", said, warning=True)
+            events.job(job, "CheckpointGraceTooLong", said, warning=True)

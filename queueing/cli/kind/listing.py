@@ -14,7 +14,7 @@ Examples:
   queueing kind list -o yaml jobset.x-k8s.io/jobset    its description, to begin another one with
 \b
 What a description cannot say of a kind is done by code beside it; such kinds have "+ code" in the
-column POD SETS. The controller queues batch/job so far.
+column POD SETS. The controller queues those that wait by a field.
 """
 
 

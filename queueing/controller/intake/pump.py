@@ -10,7 +10,7 @@ write of ours is handled like a watch event of the object; whichever of the two 
 same resourceVersion and changes nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -22,11 +22,14 @@ from queueing.controller.stores.objects import Objects, owner_uids
 from queueing.controller.work_queues import WorkQueues
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key
+from queueing.kinds.jobs import DescribedJob
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import GroupKind, JobKind
 from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
 from queueing.translate.wire.jobs import Job
@@ -67,6 +70,8 @@ class Pump:
         self._places_pods = rules.places_pods
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
+        self.readers: dict[GroupKind, Callable[[bytes], JobView]] = {}
+        """What reads an object of a described kind that is watched."""
         self._workloads = msgspec.json.Decoder(Workload)
         self._jobs = msgspec.json.Decoder(Job)
 
@@ -110,9 +115,23 @@ class Pump:
             case Synced():
                 pass
 
-    def absorb_job(self, reply: bytes) -> None:
-        """Handle the Job that the API server returned to a write or a read."""
-        self._take_job(self._jobs.decode(reply))
+    def on_described(self, event: WatchEvent[DescribedJob]) -> None:
+        """Handle a watch event of an object of a described kind."""
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._take_described(found)
+            case Deleted(uid=uid):
+                key = self._objects.job_keys.get(uid)
+                self._lose_job(key, uid)
+            case Synced():
+                pass
+
+    def absorb_job(self, reply: bytes, kind: JobKind) -> None:
+        """Handle the object that the API server returned to a write or a read."""
+        if kind is batch.KIND:
+            self._take_job(self._jobs.decode(reply))
+        elif (read := self.readers.get(kind.group_kind)) is not None:
+            self._take_described(read(reply))
 
     def _take_workload(self, found: Workload) -> None:
         key = found.metadata.key
@@ -164,10 +183,31 @@ class Pump:
         self._objects.put_job(batch.view(found.detached()))
         self.attend_job(key, before)
 
-    def _lose_job(self, key: Key, uid: str) -> None:
+    def _take_described(self, found: JobView) -> None:
+        if self._is_old(found.metadata, self._objects.jobs.get(found.key)):
+            return
+        before = self._objects.gangs.of(self._objects.jobs.get(found.key))
+        self._objects.put_job(found)
+        self.attend_job(found.key, before)
+
+    def put_anew(self, found: JobView) -> None:
+        """Store a Job that is read in another way now, in the version that is known."""
+        self._objects.put_job(found)
+        self.attend_job(found.key)
+
+    def forget_kind(self, of: GroupKind) -> None:
+        """Forget all objects of a kind, which are followed no more; look at their Workloads."""
+        for key, found in list(self._objects.jobs.items()):
+            if found.kind.group_kind == of:
+                self.attend_job(key)
+                self._objects.drop_job(key)
+                for owned in self._objects.workloads_by_owner[found.metadata.uid]:
+                    self._queues.workload(owned)
+
+    def _lose_job(self, key: Key | None, uid: str) -> None:
         self._bury(uid)
-        found = self._objects.jobs.get(key)
-        if found is not None and found.metadata.uid == uid:
+        found = self._objects.jobs.get(key) if key is not None else None
+        if key is not None and found is not None and found.metadata.uid == uid:
             self.attend_job(key)
             self._objects.drop_job(key)
         for owned in self._objects.workloads_by_owner[uid]:

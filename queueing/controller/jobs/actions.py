@@ -1,10 +1,11 @@
 """The steps that the ladder may return, as values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from queueing.controller.jobs.parts import Part
+from queueing.core.names import Key
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -110,6 +111,8 @@ class Stop:
     reason: str
     mark: bool = False
     """Mark them as stopping until `Restore` has restored their templates."""
+    originals: Mapping[Key, Workload] = field(default_factory=dict)
+    """Workloads of jobs, by key, of which those that can are restored by the same write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +132,9 @@ class BreakUp:
 
 @dataclass(frozen=True, slots=True)
 class AwaitPods:
-    """Do a write that releases quota once the pods of these parts, whose jobs are gone, ended."""
+    """Do a write that releases quota once the pods of these parts ended, of which no job tells."""
 
-    departed: Sequence[Part]
+    parts: Sequence[Part]
     then: WorkloadWrite
     meanwhile: "Action | None" = None
     """The next step until then."""

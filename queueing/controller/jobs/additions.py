@@ -12,13 +12,16 @@ from queueing.kube.errors import NotSentError
 from queueing.translate import labels
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
 from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
-def additions(objects: Objects, features: Features, job: JobView, workload: Workload) -> Injection:
-    """Return what is added to the pod template of a Job, whose Workload has a single pod set.
+def additions(
+    objects: Objects, features: Features, job: JobView, template: PodTemplate, workload: Workload
+) -> Injection:
+    """Return what is added to a pod template of a job, by a Workload with that pod set alone.
 
-    Raises ConflictError when the template contradicts it, so that the Job can never start, and
+    Raises ConflictError when the template contradicts it, so that the job can never start, and
     NotSentError while the store lacks a ResourceFlavor of the admission.
     """
     admission = workload.status.admission
@@ -38,7 +41,7 @@ def additions(objects: Objects, features: Features, job: JobView, workload: Work
         for update in check.pod_set_updates:
             if update.name == assignment.name:
                 added = added.merged(update)
-    own = job.template.metadata.annotations
+    own = template.metadata.annotations
     for told in [annotate(job, workload) for annotate in features.annotations]:
         added = replace(added, annotations={**added.annotations, **told})
     trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")

@@ -19,7 +19,6 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.parts import Part
 from queueing.translate import labels
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import Origin, compose, follows
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
@@ -46,13 +45,11 @@ class Alone(Form):
         Unless its Workload is being deleted as well: then its pods are listed.
         """
         (job,) = gang.jobs.values()
-        first = workload.spec.pod_sets[0] if workload.spec.pod_sets else None
         ended = job.ended
-        fit = ended or batch.equivalent(job, workload)
+        fit = ended or job.fits(workload)
         leaves = job.metadata.deleting and workload.metadata.deleting
         part = Part(
-            name=first.name if first is not None else "",
-            count=first.count if first is not None else 0,
+            name=job.metadata.name,
             view=workload,
             job=job,
             ended=ended,
@@ -65,7 +62,7 @@ class Alone(Form):
     def fits(self, gang: Gang, workload: Workload) -> tuple[bool, bool]:
         (job,) = gang.jobs.values()
         named = workload.metadata.name == _origin(job).name
-        return batch.equivalent(job, workload), named
+        return job.fits(workload), named
 
     @override
     def ending(self, workload: Workload, parts: Sequence[Part]) -> Finish | None:
@@ -80,7 +77,9 @@ class Alone(Form):
         if not gang.candidates:
             return None
         job = gang.candidates[0]
-        return Create((job,)) if job.suspended else Stop((job,), MISSING)
+        if not job.suspended:
+            return Stop((job,), MISSING)
+        return Create((job,)) if job.pod_sets else None
 
     @override
     def while_pending(self, gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
@@ -88,7 +87,7 @@ class Alone(Form):
         if job is None or job.metadata.deleting:
             return None
         if parts[0].lost:
-            return Match(workload, (job,))
+            return Match(workload, (job,)) if job.pod_sets else Discard(workload)
         return None if follows(job.metadata, workload) else Follow(workload, job)
 
     @override
@@ -96,7 +95,7 @@ class Alone(Form):
         self, members: Sequence[JobView], priority: Priority, labels_to_copy: Sequence[str]
     ) -> tuple[str, bytes]:
         origin = _origin(members[0], labels_to_copy)
-        return origin.name, compose(origin, batch.pod_sets(members[0]), priority)
+        return origin.name, compose(origin, members[0].wire_pod_sets(), priority)
 
 
 ALONE = Alone()

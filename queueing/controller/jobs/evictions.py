@@ -59,4 +59,4 @@ class Evictions:
         self._events.workload(workload.metadata, reason, step.message, warning=True)
         self._reporter.evicted(workload, step.reason, step.cause)
         for job in gang.form.owners(gang, workload):
-            self._events.job(job.metadata, step.wire_reason, step.message, warning=True)
+            self._events.job(job, step.wire_reason, step.message, warning=True)

@@ -29,7 +29,6 @@ from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
 from queueing.controller.stores.gang_members import is_finished
 from queueing.translate import labels
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
 
@@ -99,7 +98,8 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
         return _wind_down(gang, parts, lost or NOT_ADMITTED, then)
     evicted = status.true_condition("Evicted")
     if evicted is not None:
-        then = form.misfit(workload, lost) if lost else Release(workload)
+        release = _once_gone(workload, parts, Release(workload))
+        then = form.misfit(workload, lost) if lost else release
         return _wind_down(gang, parts, evicted.message, then, leaves=True)
     admitted = status.is_true("Admitted") and status.admission is not None
     if lost:
@@ -119,9 +119,11 @@ def _wind_down(
     `leaves` says that the Workload gives up its quota, or is deleted.
     """
     left = living(parts)
-    running = [job for _, job in left if not job.suspended]
+    running = [(one, job) for one, job in left if not job.suspended]
     if running:
-        return Stop(running, reason, mark=not gang.form.several)
+        originals = {job.key: one.view for one, job in running}
+        jobs = [job for _, job in running]
+        return Stop(jobs, reason, mark=not gang.form.several, originals=originals)
     if any(job.active for _, job in left):
         return None
     dirty = [one for one, _ in left if _is_dirty(gang, one, leaves=leaves)]
@@ -142,15 +144,23 @@ def _is_dirty(gang: Gang, part: Part, *, leaves: bool) -> bool:
         return True
     edited = bool(part.lost) and part.view.status.admission is not None
     if gang.form.several or edited:
-        return batch.was_started(job) and bool(batch.undo(job, part.view))
-    return leaves and not part.lost and bool(batch.undo(job, part.view))
+        return job.was_started and job.differs(part.view)
+    return leaves and not part.lost and job.differs(part.view)
 
 
 def _once_gone(workload: Workload, parts: Sequence[Part], then: WorkloadWrite) -> Action:
-    """Let a write that releases quota wait for the pods of parts whose jobs were deleted."""
-    departed = [one for one in parts if one.departed]
+    """Let a write that releases quota wait for pods of which no job's status tells.
+
+    They are those of jobs that were deleted, and of kinds whose status may lag behind.
+    """
+    awaited = [one for one in parts if one.departed or _is_silent(one)]
     holds = workload.status.is_true("QuotaReserved")
-    return AwaitPods(departed, then) if departed and holds else then
+    return AwaitPods(awaited, then) if awaited and holds else then
+
+
+def _is_silent(part: Part) -> bool:
+    """Say whether pods of a job may run although its status does not say so."""
+    return part.job is not None and not (part.ended or part.job.tells_of_all_pods)
 
 
 def _remove(gang: Gang, workload: Workload, keeping: Workload | None = None) -> Action | None:
@@ -196,16 +206,12 @@ def _while_admitted(gang: Gang, workload: Workload, parts: Sequence[Part]) -> Ac
 def _reclaim(workload: Workload, parts: Sequence[Part]) -> Action | None:
     """Release the quota of pods that will not be needed again, before what only tells."""
     known = {one.name: one.count for one in workload.status.reclaimable_pods}
-    counts = {one.name: max(_reclaimable(one), known.get(one.name, 0)) for one in parts}
+    counts = {
+        name: max(count, known.get(name, 0)) for one in parts for name, count in one.reclaimable
+    }
     if all(count <= known.get(name, 0) for name, count in counts.items()):
         return None
     return Reclaim(workload, {name: count for name, count in counts.items() if count})
-
-
-def _reclaimable(part: Part) -> int:
-    if part.ended:
-        return part.count
-    return part.job.reclaimable if part.job is not None else 0
 
 
 def _tell_ready(workload: Workload, parts: Sequence[Part]) -> Action | None:

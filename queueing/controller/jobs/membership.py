@@ -14,6 +14,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import JOBS
+from queueing.translate.jobs.batch import KIND
 from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
@@ -82,7 +83,8 @@ class Membership:
 
     async def _find(self, name: str, namespace: str) -> None:
         with contextlib.suppress(NotFoundError):
-            self._writes.absorb_job(await self._writes.client.get(JOBS.at(name, namespace)))
+            reply = await self._writes.client.get(JOBS.at(name, namespace))
+            self._writes.absorb_job(reply, KIND)
 
     def _labelled(self, key: Key) -> Iterator[JobView]:
         found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]
@@ -96,7 +98,7 @@ def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Ga
     """Return the gang that one Job is by itself, with its Workloads, the oldest first."""
     over = job.metadata.deleting or job.ended or any(map(is_finished, workloads))
     return Gang(
-        key=job.metadata.key,
+        key=job.key,
         form=form,
         candidates=() if over else (job,),
         jobs={job.metadata.uid: job},

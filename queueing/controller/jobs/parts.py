@@ -1,6 +1,6 @@
 """A part of a gang: one job, and what the gang's Workload has for it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from queueing.translate.jobs.view import JobView
@@ -12,10 +12,9 @@ class Part:
     """A job, and what the gang's Workload has for it."""
 
     name: str
-    """Name of its pod set."""
-    count: int
+    """What it is called: the name of its pod set, or of its job if that has several."""
     view: Workload
-    """The Workload with this part's pod set alone, as a kind's functions expect it."""
+    """The Workload with this part's pod sets alone, as a kind's functions expect it."""
     job: JobView | None
     """None when it is deleted."""
     ended: bool
@@ -24,6 +23,15 @@ class Part:
     """Why the job can no longer be a part of the gang; empty when it can."""
     departed: bool
     """The job was deleted before its end: its pods may still run, and no status tells of them."""
+
+    @property
+    def reclaimable(self) -> Iterator[tuple[str, int]]:
+        """Yield the pod sets of the part, and how many pods of each will not be needed again."""
+        pod_sets = self.view.spec.pod_sets
+        if self.ended:
+            return ((one.name, one.count) for one in pod_sets)
+        own = self.job.pod_sets if self.job is not None else ()
+        return ((one.name, mine.reclaimable) for one, mine in zip(pod_sets, own, strict=False))
 
     @property
     def failure(self) -> str | None:

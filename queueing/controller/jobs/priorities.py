@@ -14,7 +14,7 @@ def resolve(objects: Objects, events: Events, job: JobView) -> Priority | None:
     """
     found = priority_of(
         job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
-        job.template.spec.priority_class_name,
+        job.priority_class,
         PriorityClasses(
             workload=objects.workload_priority_classes,
             pod=objects.priority_classes,
@@ -22,7 +22,7 @@ def resolve(objects: Objects, events: Events, job: JobView) -> Priority | None:
     )
     if isinstance(found, MissingClass):
         events.job(
-            job.metadata,
+            job,
             f"{found.kind}NotFound",
             f"{found.kind} {found.name!r} does not exist; the job waits for it",
             warning=True,

@@ -8,10 +8,11 @@ have, `LINGER_S` are waited for, and then the pods are listed.
 
 from queueing.checkpoints.wire.objects import Pod
 from queueing.clock import Clock
-from queueing.controller.job_pods import pods_of
+from queueing.controller.job_pods import labelled_pods, pods_of
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.translate.jobs.view import JobView
+from queueing.translate.labels import POD_SET, POD_WORKLOAD
 from queueing.translate.wire.workloads import Workload
 
 LINGER_S = 5.0
@@ -32,7 +33,8 @@ class Quiescence:
 
     def stopping(self, job: JobView) -> None:
         """Note a Job that is about to be suspended."""
-        self._seen[job.metadata.key] = job.source.status.start_time is not None
+        if job.tells_of_all_pods:
+            self._seen[job.key] = job.reset() is not None
 
     def forget(self, key: Key) -> None:
         """Forget a Job whose template is restored, or that is deleted."""
@@ -42,17 +44,29 @@ class Quiescence:
     async def wait_s(self, job: JobView, workload: Workload) -> float:
         """Return the seconds after which to ask again; 0 when no pod runs or will be created.
 
-        For a suspended Job whose status has no active pods. Raises KubeError.
+        For a suspended job whose status has no active pods. Raises KubeError.
         """
+        if not job.tells_of_all_pods:
+            return AGAIN_S if await self.have_pods(workload) else 0.0
         if not workload.status.is_true("QuotaReserved") or self._start_was_seen(job, workload):
             return 0.0
         now = self._clock.now()
-        over = self._doubted.setdefault(job.metadata.key, now) + LINGER_S
+        over = self._doubted.setdefault(job.key, now) + LINGER_S
         if now < over:
             return over - now
         meta = job.metadata
         pods = await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
         return 0.0 if all(pod.status.is_terminal for pod in pods) else AGAIN_S
+
+    async def have_pods(self, workload: Workload) -> bool:
+        """Say whether pods that a Workload's start created have not ended. Raises KubeError."""
+        meta = workload.metadata
+        named = POD_SET, [one.name for one in workload.spec.pod_sets]
+        pods = await labelled_pods(self._writes.client, meta.namespace, named, Pod)
+        return any(
+            pod.metadata.annotations.get(POD_WORKLOAD) == meta.name and not pod.status.is_terminal
+            for pod in pods
+        )
 
     def _start_was_seen(self, job: JobView, workload: Workload) -> bool:
         """Say whether the Job's condition `Suspended` is of the suspension after the last start.
@@ -65,7 +79,7 @@ class Quiescence:
         )
         if suspended is None or suspended.status != "True":
             return False
-        known = self._seen.get(job.metadata.key)
+        known = self._seen.get(job.key)
         if known is not None:
             return known
         admitted = workload.status.true_condition("Admitted")

@@ -20,7 +20,7 @@ from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
-from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, PodSetPods
+from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, Pods, of_workload
 from queueing.core.names import Key, Uid
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.jobs.management import TooDeepError
@@ -54,6 +54,11 @@ class JobReconciler:
         if job is None:
             self._quiescence.forget(key)
             return
+        if job.problem or job.ignored:
+            if job.problem and self._is_managed(job):
+                self._events.job(job, "Unreadable", job.problem, warning=True)
+            if job.unreadable or job.ignored:
+                return
         workloads = self._objects.workloads_of(job.metadata.uid)
         if not workloads:
             if job.metadata.owner_references and await self._look_as_child(job):
@@ -81,23 +86,29 @@ class JobReconciler:
     async def _due_now(self, gang: Gang, action: Action | None) -> Action | None:
         """Return the action itself, or what an `AwaitPods` stands for as its pods are now."""
         while isinstance(action, actions.AwaitPods):
-            if await self._have_pods(gang, action.departed):
+            if await self._have_pods(gang, action.parts):
                 self._queue_of(gang).add_after(gang.key, AGAIN_S)
                 action = action.meanwhile
             else:
                 action = action.then
         return action
 
-    async def _have_pods(self, gang: Gang, departed: Sequence[Part]) -> bool:
+    async def _have_pods(self, gang: Gang, parts: Sequence[Part]) -> bool:
         """Say whether any of these parts has pods that have not ended. Raises KubeError."""
-        namespace = departed[0].view.metadata.namespace
-        sought = [
-            PodSetPods(one.view.metadata.name, one.name)
-            if gang.form.several or one.job is None
-            else JobPods(Uid(one.job.metadata.uid))
-            for one in departed
-        ]
+        namespace = parts[0].view.metadata.namespace
+        sought: list[Pods] = []
+        for one in parts:
+            if not one.departed and await self._quiescence.have_pods(one.view):
+                return True
+            if one.departed:
+                sought += self._pods_of(gang, one)
         return any([await self._departing.remain(namespace, one) for one in sought])
+
+    def _pods_of(self, gang: Gang, part: Part) -> Sequence[Pods]:
+        """Return how the pods of a part are found whose job was deleted."""
+        if part.job is None or gang.form.several or not part.job.tells_of_all_pods:
+            return of_workload(part.view)
+        return [JobPods(Uid(part.job.metadata.uid))]
 
     def _has_to_wait(self, gang: Gang, action: Action) -> bool:
         """Say whether an action is put off while the API server is slow; then the key comes back.
@@ -117,7 +128,7 @@ class JobReconciler:
         try:
             ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
         except TooDeepError as error:
-            self._events.job(job.metadata, "JobNestingTooDeep", str(error), warning=True)
+            self._events.job(job, "JobNestingTooDeep", str(error), warning=True)
             return True
         if ancestor is None:
             return False
@@ -146,19 +157,24 @@ class JobReconciler:
             case actions.BreakUp(workload=workload, message=message):
                 await self._evictions.break_up(gang, workload, message)
             case actions.Complain(job=job, message=message):
-                self._events.job(job.metadata, "ErrWorkloadCompose", message, warning=True)
+                self._events.job(job, "ErrWorkloadCompose", message, warning=True)
             case actions.Tell() | actions.AwaitPods():
                 pass  # `_advance` saw to it
             case _:
                 speakers = gang.form.owners(gang, action.workload)
-                await self._workload_writer.write(action, [one.metadata for one in speakers])
+                await self._workload_writer.write(action, speakers)
 
     async def _stop(self, gang: Gang, action: actions.Stop) -> None:
         """Suspend jobs, unless their pods save a checkpoint."""
         jobs = action.jobs
         if any(self._barrier.holds(one, jobs) for one in gang.workloads):
             return
-        await all_of(self._stopping.suspend(one, action.reason, mark=action.mark) for one in jobs)
+        await all_of(
+            self._stopping.suspend(
+                one, action.reason, original=action.originals.get(one.key), mark=action.mark
+            )
+            for one in jobs
+        )
 
     async def _restore(self, gang: Gang, part: Part) -> None:
         if part.job is None:

@@ -28,11 +28,12 @@ from queueing.kube.errors import (
     NotPermittedError,
 )
 from queueing.translate import labels
-from queueing.translate.jobs import batch
-from queueing.translate.jobs.injection import ConflictError
+from queueing.translate.jobs.gang import part_of
+from queueing.translate.jobs.injection import ConflictError, Injection
+from queueing.translate.jobs.patches import Patch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.workloads import Workload
 
 
 class RefusedStartError(Exception):
@@ -41,10 +42,10 @@ class RefusedStartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The patch that starts a job."""
+    """The patches that start a job: all but the last leave it suspended."""
 
     job: JobView
-    body: bytes
+    changes: Sequence[Patch]
 
 
 class Starting:
@@ -77,6 +78,8 @@ class Starting:
                 await send_together(self._writes, prepared)
             else:
                 await send(self._writes, prepared[0])
+                if len(prepared[0].changes) > 1:
+                    return  # the reply leads to the next look, which does the rest
         except ConflictError as error:
             await self._contradict(gang, action, str(error))
             return
@@ -102,11 +105,18 @@ class Starting:
         made = []
         for one in parts:
             if one.job is not None:
-                added = additions(self._objects, self._features, one.job, one.view)
-                added = added.with_devices(await self._devices.prepare(one.job, one.view))
-                body = patch(one.job.metadata, {"spec": batch.start(one.job, added)})
-                made.append(Prepared(one.job, body))
+                added = await self._additions(one.job, one.view)
+                made.append(Prepared(one.job, one.job.start(added)))
         return made
+
+    async def _additions(self, job: JobView, workload: Workload) -> list[Injection]:
+        """Create the claims of a job; return what is added to each of its pod sets."""
+        found, several = [], len(job.pod_sets) > 1
+        for mine, one in zip(job.pod_sets, workload.spec.pod_sets, strict=True):
+            view = part_of(workload, one.name) if several else workload
+            added = additions(self._objects, self._features, job, mine.template, view)
+            found.append(added.with_devices(await self._devices.prepare(job, view)))
+        return found
 
     async def _contradict(self, gang: Gang, action: Start, why: str) -> None:
         if action.begun:
@@ -121,7 +131,7 @@ class Starting:
         told = ", with its gang" if gang.form.several else ""
         jobs = [job for _, job in living(action.parts)]
         for job in jobs:
-            self._events.job(job.metadata, "Started", f"Admitted by clusterQueue {queue}{told}")
+            self._events.job(job, "Started", f"Admitted by clusterQueue {queue}{told}")
         for tell in self._features.started:
             tell(action.workload, jobs)
 
@@ -129,7 +139,7 @@ class Starting:
 async def send(writes: LeaderWrites, one: Prepared) -> None:
     """Start a job. Raises KubeError to be called again."""
     trace = one.job.metadata.annotations.get(labels.TRACE_PARENT, "")
-    await writes.patch_job(one.job, one.body, call=Call(traceparent=trace))
+    await writes.patch_job(one.job, one.changes[0], call=Call(traceparent=trace))
 
 
 async def send_together(writes: LeaderWrites, prepared: Sequence[Prepared]) -> None:
@@ -144,14 +154,16 @@ async def send_together(writes: LeaderWrites, prepared: Sequence[Prepared]) -> N
 async def _rehearse(writes: LeaderWrites, one: Prepared) -> None:
     # 400 may come from a webhook that does not support dry runs; the patch itself will tell.
     with contextlib.suppress(BadRequestError):
-        await writes.rehearse_job(one.job, one.body)
+        await writes.rehearse_job(one.job, one.changes[0])
 
 
 def _judge(prepared: Sequence[Prepared], errors: Sequence[KubeError | None]) -> None:
     """Raise the first definite refusal as RefusedStartError, else the first error, if any."""
     for one, error in zip(prepared, errors, strict=True):
         if error is not None and _is_definite(error):
-            raise RefusedStartError(f"Job {one.job.metadata.name}: {error.message}") from error
+            raise RefusedStartError(
+                f"{one.job.kind.kind} {one.job.metadata.name}: {error.message}"
+            ) from error
     for error in errors:
         if error is not None:
             raise error

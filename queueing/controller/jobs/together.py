@@ -18,7 +18,7 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.parts import Part, living
 from queueing.translate import labels
-from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import max_execution_time
 from queueing.translate.jobs.gang import (
     Incomplete,
@@ -127,7 +127,6 @@ def _part(gang: Gang, view: Workload, job: JobView | None) -> Part:
     ended = over if job is None else job.ended
     return Part(
         name=pod_set.name,
-        count=pod_set.count,
         view=view,
         job=job,
         ended=ended,
@@ -144,7 +143,7 @@ def _loss(gang: Gang, view: Workload, job: JobView | None) -> str:
         return f"Job {job.metadata.name} is being deleted"
     if gang_key(job.metadata) != gang.key:
         return f"Job {job.metadata.name} left the gang"
-    if not batch.equivalent(job, view):
+    if not job.fits(view):
         return f"Job {job.metadata.name} is no longer what the Workload speaks of"
     return ""
 

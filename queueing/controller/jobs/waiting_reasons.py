@@ -12,8 +12,8 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
+from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.outbound.conditions import patch
 
 PATIENCE_S = 1.0
 """Seconds for which a text must hold before it is written."""
@@ -47,7 +47,7 @@ class WaitingReasons:
 
     async def _write(self, job: JobView, text: str) -> None:
         body = {"metadata": {"annotations": {labels.GANG_STATE: text or None}}}
-        await self._writes.patch_job(job, patch(job.metadata, body))
+        await self._writes.patch_job(job, MergePatch(body=body))
         if text:
             state, _, message = text.partition(": ")
-            self._events.job(job.metadata, f"Gang{state}", message, warning=True)
+            self._events.job(job, f"Gang{state}", message, warning=True)

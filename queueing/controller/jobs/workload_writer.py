@@ -22,13 +22,12 @@ from queueing.controller.jobs.priorities import resolve
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
-from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import gates_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
-from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 
@@ -57,7 +56,7 @@ class WorkloadWriter:
             return  # made by us before and not seen yet; or another Job's digest gives the name
         except InvalidError as error:
             for job in members:
-                self._events.job(job.metadata, "ErrWorkloadCompose", str(error), warning=True)
+                self._events.job(job, "ErrWorkloadCompose", str(error), warning=True)
             raise
         last = max(members, key=lambda job: job.metadata.created)
         self._reporter.created(last.kind.kind, last.metadata)
@@ -65,11 +64,16 @@ class WorkloadWriter:
             if not gang.form.several:
                 self._tell_unsupported(job)
             said = f"Created Workload: {namespace}/{name}"
-            self._events.job(job.metadata, "CreatedWorkload", said)
+            self._events.job(job, "CreatedWorkload", said)
 
     def _tell_unsupported(self, job: JobView) -> None:
-        for name in refused_marks(job.template, job.metadata, self._rules.refused):
-            self._events.job(job.metadata, "Unsupported", refusal_of(name), warning=True)
+        marks = {
+            name: None
+            for one in job.pod_sets
+            for name in refused_marks(one.template, job.metadata, self._rules.refused)
+        }
+        for name in marks:
+            self._events.job(job, "Unsupported", refusal_of(name), warning=True)
 
     async def adopt(self, action: Adopt) -> None:
         """Make a job the owner of its prebuilt Workload."""
@@ -84,7 +88,7 @@ class WorkloadWriter:
         why = f": {action.message}" if gang.form.several else ""
         for job in gang.form.owners(gang, action.workload):
             said = f"Deleted not matching Workload: {meta.key}{why}"
-            self._events.job(job.metadata, "DeletedWorkload", said)
+            self._events.job(job, "DeletedWorkload", said)
 
     async def match(self, action: Match) -> None:
         """Write the pod sets of jobs into their Workload."""
@@ -97,12 +101,12 @@ class WorkloadWriter:
             fields["podSets"] = gang_workload.pod_sets(members)
             fields |= gang_workload.following(members, priority)
         else:
-            fields["podSets"] = batch.pod_sets(members[0])
+            fields["podSets"] = members[0].wire_pod_sets()
         body = outbound.change_spec(workload, fields)
         await self._writes.patch_workload(workload, body, subresource="")
         for job in () if action.follows else members:
             said = f"Updated not matching Workload for suspended job: {workload.metadata.key}"
-            self._events.job(job.metadata, "UpdatedWorkload", said)
+            self._events.job(job, "UpdatedWorkload", said)
 
     async def follow(self, action: Follow) -> None:
         """Write queue, priority, time limit and gates of a job into its Workload."""
@@ -114,7 +118,7 @@ class WorkloadWriter:
         body = outbound.follow(workload, fields, gates_of(job.metadata))
         await self._writes.patch_workload(workload, body, subresource="")
 
-    async def write(self, due: WorkloadWrite, jobs: Sequence[Meta]) -> None:
+    async def write(self, due: WorkloadWrite, jobs: Sequence[JobView]) -> None:
         """Send a write about these jobs.
 
         Quota is not released while devices are still allocated; the claims' change leads to the
@@ -133,7 +137,7 @@ class WorkloadWriter:
                 body = outbound.pods_ready(workload, ready=ready, now=now)
                 await self._writes.patch_workload(workload, body)
                 if ready and jobs:
-                    self._reporter.pods_ready(workload, jobs[0])
+                    self._reporter.pods_ready(workload, jobs[0].metadata)
             case Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
@@ -141,9 +145,9 @@ class WorkloadWriter:
             case _:
                 assert_never(due)
 
-    def _tell_end(self, workload: Workload, jobs: Sequence[Meta], message: str) -> None:
+    def _tell_end(self, workload: Workload, jobs: Sequence[JobView], message: str) -> None:
         if jobs:
-            self._reporter.finished(workload, jobs[0])
+            self._reporter.finished(workload, jobs[0].metadata)
         said = f"Workload '{workload.metadata.key}' is declared finished"
         if len(jobs) > 1:
             said = f"{said}: {message}"  # which of the members it was

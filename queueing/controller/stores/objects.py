@@ -14,7 +14,8 @@ from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.devices.memory.objects import DeviceMemory
-from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate.jobs.batch import KIND
+from queueing.translate.jobs.composition import GroupKind, JobKind, prebuilt_name
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
@@ -54,6 +55,7 @@ class Objects:
     """All objects: namespaced ones by key (`namespace/name`), the others by name."""
 
     jobs: dict[Key, JobView] = field(default_factory=dict)
+    """Objects of all kinds that are queued, by `JobView.key`."""
     workloads: dict[Key, Workload] = field(default_factory=dict)
     facts: dict[Key, WorkloadFact] = field(default_factory=dict)
     """The fact of each Workload, as it was last translated."""
@@ -79,6 +81,8 @@ class Objects:
     """Jobs by the prebuilt Workload that their label names."""
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of each Job by its uid."""
+    kinds: dict[GroupKind, JobKind] = field(default_factory=lambda: {KIND.group_kind: KIND})
+    """Kinds of jobs that are queued, or were."""
     workload_keys: dict[str, Key] = field(default_factory=dict)
     """Key of each Workload by its uid."""
     gangs: GangMembers = field(default_factory=GangMembers)
@@ -123,7 +127,7 @@ class Objects:
 
     def put_job(self, found: JobView) -> None:
         """Store a Job in place of the one seen before, and index it."""
-        meta, key = found.metadata, found.metadata.key
+        meta, key = found.metadata, found.key
         before = self.jobs.get(key)
         if before is not None and before.metadata.uid != meta.uid:
             self._forget_job(before)

@@ -16,6 +16,7 @@ from queueing.controller.job_pods import labelled_pods
 from queueing.core.names import Uid
 from queueing.kube.client import Client
 from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
+from queueing.translate.wire.workloads import Workload
 
 AGAIN_S = 1.0
 """Seconds for which the result of a list is used, and between two questions about a Job."""
@@ -55,6 +56,12 @@ class PodSetPods:
 
 
 Pods = JobPods | PodSetPods
+
+
+def of_workload(workload: Workload) -> list[Pods]:
+    """Return the pods that a Workload's start created, of each of its pod sets."""
+    name = workload.metadata.name
+    return [PodSetPods(name, one.name) for one in workload.spec.pod_sets]
 
 
 class DepartingPods:

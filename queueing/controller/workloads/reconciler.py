@@ -14,8 +14,15 @@ from typing import assert_never
 import msgspec
 
 from queueing.controller.term import Term
-from queueing.controller.workloads.departing_pods import AGAIN_S, DepartingPods, JobPods
+from queueing.controller.workloads.departing_pods import (
+    AGAIN_S,
+    DepartingPods,
+    JobPods,
+    Pods,
+    of_workload,
+)
 from queueing.controller.workloads.reservation_problems import ReservationProblems
+from queueing.controller.writing.leader_writes import job_resource, job_target
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
 from queueing.core.facts import StopPolicy, WorkloadFact
@@ -36,11 +43,13 @@ from queueing.core.names import Key, Uid
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.objects import Identified
-from queueing.kube.resources import JOBS, WORKLOADS
+from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import job_of
 from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -79,15 +88,14 @@ class WorkloadReconciler:
             return
         if fact.holds_quota:
             self._reopened.pop(key, None)
-        job = None if _is_record(workload) else _job_of(workload)
+        job = None if _is_record(workload) else self._job_of(workload)
         if job is not None and await self._is_gone(job, workload.metadata.namespace):
-            pods = JobPods(Uid(job.uid))
-            if fact.holds_quota and await self._departing.remain(workload.metadata.namespace, pods):
+            if fact.holds_quota and await self._has_pods(job, workload):
                 self._queue.add_after(key, AGAIN_S)
             else:
                 await self._bury(workload)
             return
-        if _is_abandoned(workload) and not self._objects.jobs_by_prebuilt[key]:
+        if job is None and _is_abandoned(workload) and not self._objects.jobs_by_prebuilt[key]:
             await self._writes.let_go(workload)
             return
         now = self._clock.now()
@@ -165,7 +173,7 @@ class WorkloadReconciler:
             case SetAside(message=message):
                 await self._writes.patch_workload(workload, outbound.set_aside(workload, step, now))
                 if message:
-                    jobs = [job.metadata for job in self._objects.owners_of(workload)]
+                    jobs = self._objects.owners_of(workload)
                     self._events.waits(workload.metadata, Reason.MISCONFIGURED, message, jobs)
             case Remove(with_owner=with_owner):
                 await self._remove(workload, with_owner=with_owner)
@@ -178,12 +186,12 @@ class WorkloadReconciler:
         Without that, its Jobs would only get a new Workload.
         """
         meta = workload.metadata
-        jobs = [job.metadata for job in self._objects.owners_of(workload)]
+        jobs = self._objects.owners_of(workload)
         for job in jobs if with_owner else ():
-            if not job.deleting:
+            if not job.metadata.deleting:
                 # Without a propagation policy the server would orphan the Job's pods.
-                options = this_life(job.uid, propagation="Background")
-                await self._writes.delete(JOBS.at(job.name, job.namespace), options)
+                options = this_life(job.metadata.uid, propagation="Background")
+                await self._writes.delete(job_target(job.kind, job.metadata), options)
                 self._events.job(job, "Deleted", "The retention of its Workload is over")
         if with_owner and jobs:
             return
@@ -237,10 +245,25 @@ class WorkloadReconciler:
         if job.uid in self._objects.job_keys:
             return False
         try:
-            reply = await self._writes.client.get(JOBS.at(job.name, namespace))
+            resource = job_resource(self._objects.kinds[group_kind_of(job)])
+            reply = await self._writes.client.get(resource.at(job.name, namespace))
         except NotFoundError:
             return True
         return msgspec.json.decode(reply, type=Identified).metadata.uid != job.uid
+
+    async def _has_pods(self, job: OwnerReference, workload: Workload) -> bool:
+        """Say whether pods of a Job that is gone have not ended. Raises KubeError."""
+        sought: list[Pods] = [JobPods(Uid(job.uid))]
+        if group_kind_of(job) != batch.KIND.group_kind:
+            sought = of_workload(workload)
+        namespace = workload.metadata.namespace
+        return any([await self._departing.remain(namespace, one) for one in sought])
+
+    def _job_of(self, workload: Workload) -> OwnerReference | None:
+        """Return the job of a known kind that a Workload is of; None for a gang's."""
+        found = job_of(workload)
+        known = found is not None and group_kind_of(found) in self._objects.kinds
+        return found if known else None
 
     async def _bury(self, workload: Workload) -> None:
         """Finish the Workload of a Job that is gone, then remove our finalizer. One write per look.
@@ -266,22 +289,6 @@ class WorkloadReconciler:
             await self._writes.patch_workload(workload, body, "")
 
 
-def _job_of(workload: Workload) -> OwnerReference | None:
-    """Return the Job that a Workload was created for, or that adopted it; None for a gang's.
-
-    A Workload names its Job in annotations too, which outlive its reference.
-    """
-    meta = workload.metadata
-    uid = meta.labels.get(labels.JOB_UID, "")
-    for owner in meta.owner_references:
-        is_job = (owner.api_version, owner.kind) == (batch.KIND.api_version, batch.KIND.kind)
-        if is_job and owner.controller and owner.uid == uid:
-            return owner
-    if uid and meta.annotations.get(labels.JOB_OWNER_GVK, "") == "batch/v1, Kind=Job":
-        return OwnerReference(name=meta.annotations.get(labels.JOB_OWNER_NAME, ""), uid=uid)
-    return None
-
-
 def _is_record(workload: Workload) -> bool:
     """Say whether a Workload has finished and nothing of it is left to do, wherever its Job is."""
     held = labels.RESOURCE_IN_USE in workload.metadata.finalizers
@@ -291,7 +298,7 @@ def _is_record(workload: Workload) -> bool:
 def _is_abandoned(workload: Workload) -> bool:
     """Say whether a Workload is being deleted, has our finalizer and never had an owner."""
     meta = workload.metadata
-    owned = meta.owner_references or gang_key(meta) is not None or _job_of(workload) is not None
+    owned = meta.owner_references or gang_key(meta) is not None
     return meta.deleting and not owned and labels.RESOURCE_IN_USE in meta.finalizers
 
 

@@ -287,5 +287,4 @@ class WaitingReasons:
             return
         is_new = _reserved(found).reason != wait.reason
         jobs = self._objects.owners_of(found) if is_new else []
-        told = [job.metadata for job in jobs]
-        self._events.waits(found.metadata, wait.reason, wait.message, told)
+        self._events.waits(found.metadata, wait.reason, wait.message, jobs)

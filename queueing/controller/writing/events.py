@@ -11,6 +11,7 @@ from typing import Protocol
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
 from queueing.translate.jobs.composition import API_VERSION
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 
 _ONLY_IN_KUEUE_MODE = frozenset({"QuotaReserved", "CreatedWorkload", "FinishedWorkload", "Stopped"})
@@ -44,7 +45,7 @@ class Events:
         """Record a reservation that is not an admission yet, in every mode."""
         self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)
 
-    def waits(self, meta: Meta, reason: str, message: str, jobs: Iterable[Meta]) -> None:
+    def waits(self, meta: Meta, reason: str, message: str, jobs: Iterable[JobView]) -> None:
         """Record why a Workload waits, and on its `jobs` that it does.
 
         Not on Jobs in Kueue mode: there `CreatedWorkload` says which Workload to look at.
@@ -53,10 +54,11 @@ class Events:
         for job in () if self._is_kueue else jobs:
             self.job(job, reason, f"Workload {meta.name} waits: {message}", warning=True)
 
-    def job(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
-        """Record an Event of a Job, unless its reason is left out in this mode."""
+    def job(self, job: JobView, reason: str, message: str, *, warning: bool = False) -> None:
+        """Record an Event of a job, unless its reason is left out in this mode."""
         if reason not in self._left_out:
-            self._write(_regarding("batch/v1", "Job", meta), reason, message, warning=warning)
+            regarding = _regarding(job.kind.api_version, job.kind.kind, job.metadata)
+            self._write(regarding, reason, message, warning=warning)
 
     def _write(
         self, regarding: Regarding, reason: str, message: str, *, warning: bool = False

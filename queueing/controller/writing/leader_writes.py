@@ -5,6 +5,7 @@ patch of the object does not conflict with this one while the watch lags behind.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -14,15 +15,20 @@ from queueing.core.names import Key
 from queueing.kube.client import PLAIN, Call, Client
 from queueing.kube.errors import FencedError, NotFoundError, NotSentError, RefusedError
 from queueing.kube.outcome import MaySend, WriteRules
-from queueing.kube.resources import JOBS, WORKLOADS, Target
+from queueing.kube.resources import WORKLOADS, Resource, Target
+from queueing.translate.jobs.composition import JobKind
+from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
+from queueing.translate.outbound.conditions import versioned
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 T = TypeVar("T")
 Absorb = Callable[[bytes], None]
 """Handles an object, as JSON, that the API server returned."""
+AbsorbJob = Callable[[bytes, JobKind], None]
+"""Handles an object of this kind of job likewise."""
 Told = Callable[[str, str, float], None]
 """Called after each write with its purpose, its outcome (`done`, `refused`, `unknown`) and the
 seconds that it took."""
@@ -73,6 +79,18 @@ def workload_target(meta: Meta, subresource: str = "status") -> Target:
     return WORKLOADS.at(meta.name, meta.namespace, subresource)
 
 
+@cache
+def job_resource(kind: JobKind) -> Resource:
+    """Return where the API server has the objects of a kind of job."""
+    version = kind.api_version.rpartition("/")[2]
+    return Resource(kind.group, version, kind.plural, kind.kind)
+
+
+def job_target(kind: JobKind, meta: Meta, subresource: str = "") -> Target:
+    """Address a job."""
+    return job_resource(kind).at(meta.name, meta.namespace, subresource)
+
+
 class LeaderWrites:
     """Sends the writes of reconcilers.
 
@@ -87,7 +105,7 @@ class LeaderWrites:
         may_send: MaySend,
         *,
         workload: Absorb,
-        job: Absorb,
+        job: AbsorbJob,
         told: Told = lambda _purpose, _outcome, _took_s: None,
     ) -> None:
         self.client, self.may_send, self.told = client, may_send, told
@@ -148,18 +166,22 @@ class LeaderWrites:
         await self.client.delete_all(target, label_selector)
 
     async def patch_job(
-        self, of: JobView, body: bytes, *, subresource: str = "", call: Call = PLAIN
+        self, of: JobView, change: Patch, *, subresource: str = "", call: Call = PLAIN
     ) -> None:
-        """Merge-patch a Job."""
-        target = JOBS.at(of.metadata.name, of.metadata.namespace, subresource)
+        """Patch a job of any kind, in the version that was seen."""
+        target = job_target(of.kind, of.metadata, subresource)
         self._guard(target)
         purpose = "job_status" if subresource == "status" else "job"
-        self.absorb_job(await self._counted(purpose, self.client.patch_merge(target, body, call)))
+        reply = await self._counted(purpose, self._patched(target, of, change, call))
+        self.absorb_job(reply, of.kind)
 
-    async def rehearse_job(self, of: JobView, body: bytes) -> None:
-        """Send a patch of a Job as a dry run: raises as the patch would, and changes nothing."""
-        target = JOBS.at(of.metadata.name, of.metadata.namespace)
-        await self.client.patch_merge(target, body, Call(dry_run=True))
+    async def rehearse_job(self, of: JobView, change: Patch) -> None:
+        """Send a patch of a job as a dry run: raises as the patch would, and changes nothing."""
+        await self._patched(job_target(of.kind, of.metadata), of, change, Call(dry_run=True))
+
+    def _patched(self, target: Target, of: JobView, change: Patch, call: Call) -> Awaitable[bytes]:
+        send = self.client.patch_merge if isinstance(change, MergePatch) else self.client.patch_json
+        return send(target, versioned(of.metadata, change), call)
 
     async def patch(self, target: Target, body: bytes) -> bytes:
         """Merge-patch an object of any other kind; return it as the server stored it."""

@@ -7,7 +7,6 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NoReturn
 
-from queueing.checkpoints.shell.composition import is_known
 from queueing.controller.admission_policies.injection import tried
 from queueing.controller.intake.pump import Pump
 from queueing.controller.term import Term
@@ -267,4 +266,4 @@ async def _started(group: asyncio.TaskGroup, made: list[Reflector[Any]]) -> None
     for reflector in made:
         group.create_task(reflector.run(), name="reflector of devices")
     for reflector in made:
-        await is_known(reflector)
+        await reflector.until_known()

@@ -85,7 +85,7 @@ class Delays:
         warning = delay.reason is not DeviceReason.REMADE
         self.term.events.workload(workload.metadata, delay.reason, delay.text, warning=warning)
         for job in jobs:
-            self.term.events.job(job.metadata, delay.reason, delay.text, warning=warning)
+            self.term.events.job(job, delay.reason, delay.text, warning=warning)
 
     def forget(self, uid: str) -> None:
         """Forget a deleted Workload."""

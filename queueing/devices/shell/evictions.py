@@ -52,10 +52,10 @@ class DeviceEvictions:
         """
         around = self.memory.surroundings(workload.metadata.namespace)
         for job, alone in parts_of(self.term.objects, workload):
-            told = job.template.metadata.annotations.get(CLAIM_SPECS, "")
-            if job.suspended or not told:
-                continue
-            for one in alone.spec.pod_sets:
+            for mine, one in zip(job.pod_sets, alone.spec.pod_sets, strict=False):
+                told = mine.template.metadata.annotations.get(CLAIM_SPECS, "")
+                if job.suspended or not told:
+                    continue
                 now = asked_by_users(devices_of(one.template, around, one.name, Problems()))
                 if now is not None and now.replaces(told):
                     return True

@@ -80,7 +80,7 @@ class DeviceStart:
         text = f"A ResourceQuota of the namespace keeps the start back: {error}"
         reason = DeviceReason.NAMESPACE_QUOTA
         self.events.workload(workload.metadata, reason, text, warning=True)
-        self.events.job(job.metadata, reason, text, warning=True)
+        self.events.job(job, reason, text, warning=True)
 
     def realise(self, job: JobView, workload: Workload) -> Realisation:
         """Return which objects and pod changes an admission becomes for one Job.
@@ -115,9 +115,9 @@ def named_by(job: JobView, names: Mapping[str, str]) -> Iterator[str]:
     By the annotations with the keys of `names`, which the start added, and by the user's own
     `spec.resourceClaims`.
     """
-    template = job.template
-    annotations: Mapping[str, Any] = template.metadata.annotations
-    for name in names:
-        yield from (one for one in annotations.get(name, "").split(",") if one)
-    for claim in template.spec.resource_claims:
-        yield claim.resource_claim_template_name or claim.resource_claim_name
+    for template in (one.template for one in job.pod_sets):
+        annotations: Mapping[str, Any] = template.metadata.annotations
+        for name in names:
+            yield from (one for one in annotations.get(name, "").split(",") if one)
+        for claim in template.spec.resource_claims:
+            yield claim.resource_claim_template_name or claim.resource_claim_name

@@ -12,10 +12,10 @@ from queueing.kinds.compiler import Kind, compiled
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Seen
 from queueing.kinds.paths import ABSENT, put, steps, value_at
-from queueing.kinds.pod_sets import COUNT_MAX, Original, PodSet, UnreadableError
+from queueing.kinds.pod_sets import COUNT_MAX, PodSet, UnreadableError
 from queueing.kinds.templates import Document
 from queueing.kinds.view import read
-from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     KindResource,
@@ -139,9 +139,10 @@ def _field(wrapper: Seen, at: int, name: str) -> list[dict[str, Any]]:
 
 def start(wrapper: Seen, document: Document, added: Sequence[Injection]) -> None:
     """Write what each pod set gets beside its component; the wrapper's own controller merges it."""
+    for pod_set in wrapper.pod_sets:
+        value_at(document, pod_set.item)["podSetInfos"] = []
     for pod_set, one in zip(wrapper.pod_sets, added, strict=True):
-        component = value_at(document, pod_set.item)
-        component.setdefault("podSetInfos", []).append(_info(one))
+        value_at(document, pod_set.item)["podSetInfos"].append(_info(one))
 
 
 def _info(added: Injection) -> dict[str, Any]:

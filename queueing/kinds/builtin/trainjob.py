@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from queueing.kinds.frameworks import Framework
-from queueing.kinds.hooks import Hooks, Related, Seen
+from queueing.kinds.hooks import Hooks, Related, RelatedKind, Seen
 from queueing.kinds.paths import ABSENT, put, value_at
-from queueing.kinds.pod_sets import Original, PodSet, UnreadableError
+from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.templates import Document
-from queueing.translate.jobs.injection import ConflictError, Injection
+from queueing.translate.jobs.injection import ConflictError, Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     KindResource,
@@ -24,7 +24,9 @@ from queueing_api.queueing.v1alpha1.queueable_kind import (
 )
 
 GROUP = "trainer.kubeflow.org"
-API_VERSION = f"{GROUP}/v1alpha1"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+CLUSTER_RUNTIME, TRAINING_RUNTIME = "ClusterTrainingRuntime", "TrainingRuntime"
 MANAGER = "kueue.x-k8s.io/manager"
 _STEP = f"{GROUP}/trainjob-ancestor-step"
 _TRAINER, _NODE = "trainer", "node"
@@ -35,7 +37,7 @@ _POD = ("template", "spec", "template")
 Values = dict[str, Any]
 
 SPEC = QueueableKindSpec(
-    resource=KindResource(group=GROUP, version="v1alpha1", kind="TrainJob", plural="trainjobs"),
+    resource=KindResource(group=GROUP, version=VERSION, kind="TrainJob", plural="trainjobs"),
     suspend=Suspension(field="spec.suspend", additions="BeforeStart", restoration="AfterStop"),
     pod_sets=[
         # The hook puts those of the runtime in its place.
@@ -67,10 +69,10 @@ def runtime(job: Seen) -> Related:
     """Return the runtime that a TrainJob refers to."""
     found = job.value("spec.runtimeRef")
     reference: Values = found if isinstance(found, dict) else {}
-    kind, group = reference.get("kind", "ClusterTrainingRuntime"), reference.get("apiGroup", GROUP)
-    if group != GROUP or kind not in {"ClusterTrainingRuntime", "TrainingRuntime"}:
+    kind, group = reference.get("kind", CLUSTER_RUNTIME), reference.get("apiGroup", GROUP)
+    if group != GROUP or kind not in {CLUSTER_RUNTIME, TRAINING_RUNTIME}:
         raise _refusal(f"unsupported runtime: {group}/{kind}")
-    namespace = job.metadata.namespace if kind == "TrainingRuntime" else ""
+    namespace = job.metadata.namespace if kind == TRAINING_RUNTIME else ""
     return Related(
         api_version=API_VERSION, kind=kind, name=str(reference.get("name")), namespace=namespace
     )
@@ -190,8 +192,10 @@ def _job_patch(name: str, added: Injection) -> Values:
 
 
 def undo(_job: Seen, document: Document, _originals: Sequence[Original]) -> None:
-    """Empty our runtime patch."""
-    _our_patch(document).pop(_PATCH_SPEC, None)
+    """Empty our runtime patch; there is nothing to do where a user took it away."""
+    for patch in value_at(document, _PATCHES) or ():
+        if patch.get("manager") == MANAGER:
+            patch.pop(_PATCH_SPEC, None)
 
 
 def _refusal(problem: str) -> UnreadableError:
@@ -201,6 +205,15 @@ def _refusal(problem: str) -> UnreadableError:
 HOOKS = Hooks(
     reads=("spec.runtimeRef", "spec.trainer", "spec.runtimePatches"),
     related=runtime,
+    related_kinds=tuple(
+        RelatedKind(
+            resource=KindResource(
+                group=GROUP, version=VERSION, kind=kind, plural=f"{kind.lower()}s"
+            ),
+            namespaced=kind == TRAINING_RUNTIME,
+        )
+        for kind in (CLUSTER_RUNTIME, TRAINING_RUNTIME)
+    ),
     pod_sets=lambda job, found: list(pod_sets(job, found)),
     start=start,
     undo=undo,

@@ -1,22 +1,26 @@
 """The kind `batch/v1 Job`: a Workload with one pod set; suspended until that is admitted."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
-from queueing.devices.wire.swaps import same_but_swapped, swapped, unswapped
+from queueing.devices.wire.swaps import swapped, unswapped
 from queueing.translate import labels
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.environment import each_name_once
+from queueing.translate.jobs.equivalence import equivalent
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection, inject, restore
-from queueing.translate.jobs.view import End, JobView
+from queueing.translate.jobs.patches import MergePatch, Patch
+from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
-from queueing.translate.wire.pods import PodTemplate
-from queueing.translate.wire.workloads import PodSet, Workload
+from queueing.translate.wire.workloads import Workload
 
-KIND = JobKind(api_version="batch/v1", kind="Job")
+KIND = JobKind(api_version="batch/v1", kind="Job", plural="jobs")
 MAIN = "main"
 
 _job = msgspec.json.Decoder(Job)
@@ -24,27 +28,99 @@ _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _mapping = msgspec.json.Decoder(dict[str, Any])
 
 
-def view(job: Job) -> JobView:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchJob(JobView):
+    """A batch/v1 Job; `source` is the Job itself."""
+
+    source: Job
+
+    @property
+    @override
+    def priority_class(self) -> str:
+        return self.pod_sets[0].template.spec.priority_class_name
+
+    @property
+    @override
+    def restored_by_stop(self) -> bool:
+        return False
+
+    @property
+    @override
+    def tells_of_all_pods(self) -> bool:
+        return True
+
+    @property
+    @override
+    def needs_stored(self) -> bool:
+        return False
+
+    @override
+    def wire_pod_sets(self) -> list[dict[str, Any]]:
+        return pod_sets(self)
+
+    @override
+    def fits(self, workload: Workload) -> bool:
+        return equivalent(self, workload)
+
+    @override
+    def start(self, added: Sequence[Injection]) -> Sequence[Patch]:
+        return (MergePatch(body={"spec": start(self, added[0])}),)
+
+    @override
+    def suspension(self, *, mark: bool) -> Patch | None:
+        marked = {"metadata": {"annotations": {labels.STOPPING: "true"}}} if mark else {}
+        return MergePatch(body={"spec": {"suspend": True}, **marked})
+
+    @override
+    def reset(self) -> Patch | None:
+        # The API server allows another template only for a Job without a start time
+        # (https://kep.k8s.io/2926).
+        begun = self.source.status.start_time is not None
+        return MergePatch(body={"status": {"startTime": None}}) if begun else None
+
+    @property
+    @override
+    def was_started(self) -> bool:
+        return labels.POD_WORKLOAD in self.pod_sets[0].template.metadata.annotations
+
+    @override
+    def differs(self, workload: Workload) -> bool:
+        return bool(undo(self, workload))
+
+    @override
+    def undo(self, workload: Workload, stored: bytes) -> Patch | None:
+        restored: dict[str, Any] = {"spec": undo(self, workload)}
+        if labels.STOPPING in self.metadata.annotations:
+            restored["metadata"] = {"annotations": {labels.STOPPING: None}}
+        return MergePatch(body=restored)
+
+
+def view(job: Job) -> BatchJob:
     """Return a Job as it is seen above this module."""
     status = job.status
-    return JobView(
+    pod_set = JobPodSet(
+        name=MAIN,
+        count=_pod_count(job),
+        least=_min_count(job.metadata),
+        encoded_template=job.spec.template,
+        reclaimable=_reclaimable(job),
+    )
+    return BatchJob(
         kind=KIND,
         metadata=job.metadata,
+        key=job.metadata.key,
         suspended=job.spec.suspend,
         stopping=job.metadata.annotations.get(labels.STOPPING) == "true",
-        pods=_pod_count(job),
-        least_pods=_min_count(job.metadata),
+        pod_sets=(pod_set,),
         running_pods=status.active,
         active=status.active > 0 or status.terminating > 0,
         ready=_are_pods_ready(job),
-        reclaimable=_reclaimable(job),
         end=_end(job),
-        encoded_template=job.spec.template,
         source=job,
     )
 
 
-def read(body: bytes) -> JobView:
+def read(body: bytes) -> BatchJob:
     """Decode a Job that the API server returned."""
     return view(_job.decode(body))
 
@@ -63,16 +139,16 @@ def _min_count(job: Meta) -> int | None:
 
 def pod_sets(job: JobView) -> list[dict[str, Any]]:
     """Return the pod sets of the Job's Workload, with its pod template as it is now."""
-    parts = _parts.decode(job.encoded_template)
+    (pod_set,) = job.pod_sets
+    parts = _parts.decode(pod_set.encoded_template)
     if "metadata" in parts:
         metadata = _mapping.decode(parts["metadata"])
         metadata.pop("creationTimestamp", None)
         parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     if "spec" in parts:
         parts["spec"] = each_name_once(parts["spec"])
-    found: dict[str, Any] = {"name": MAIN, "count": job.pods, "template": parts}
-    floor = job.least_pods
-    return [found | {"minCount": floor}] if floor is not None else [found]
+    found: dict[str, Any] = {"name": MAIN, "count": pod_set.count, "template": parts}
+    return [found | {"minCount": pod_set.least}] if pod_set.least is not None else [found]
 
 
 def start(job: JobView, added: Injection) -> dict[str, Any]:
@@ -81,13 +157,14 @@ def start(job: JobView, added: Injection) -> dict[str, Any]:
     Raises ConflictError when the pod template contradicts it.
     """
     spec: dict[str, Any] = {"suspend": False}
-    template = inject(job.template, added)
-    swaps = swapped(job.encoded_template, added.swaps)
+    (pod_set,) = job.pod_sets
+    template = inject(pod_set.template, added)
+    swaps = swapped(pod_set.encoded_template, added.swaps)
     if swaps:
         template["spec"] = {**template.get("spec", {}), **swaps}
     if template:
         spec["template"] = template
-    if job.least_pods is not None:
+    if pod_set.least is not None:
         spec |= _parallelism(job, added.count)
     return spec
 
@@ -97,21 +174,16 @@ def undo(job: JobView, workload: Workload) -> dict[str, Any]:
 
     `workload` has the Job's pod set alone, with the original template.
     """
-    original = workload.spec.pod_sets[0]
-    now = job.template
+    original, (pod_set,) = workload.spec.pod_sets[0], job.pod_sets
+    now = pod_set.template
     template = restore(now, original.template)
-    swaps = unswapped(job.encoded_template, now, original.template)
+    swaps = unswapped(pod_set.encoded_template, now, original.template)
     if swaps:
         template["spec"] = {**template.get("spec", {}), **swaps}
     spec: dict[str, Any] = {"template": template} if template else {}
-    if job.least_pods is not None:
+    if pod_set.least is not None:
         spec |= _parallelism(job, original.count)
     return spec
-
-
-def was_started(job: JobView) -> bool:
-    """Say whether the pod template still has the annotation that a start adds."""
-    return labels.POD_WORKLOAD in job.template.metadata.annotations
 
 
 def _parallelism(job: JobView, count: int) -> dict[str, Any]:
@@ -156,42 +228,3 @@ def _reclaimable(job: Job) -> int:
     if done <= 0:
         return 0
     return max(job.spec.parallelism - max(completions - done, 0), 0)
-
-
-def equivalent(job: JobView, workload: Workload) -> bool:
-    """Say whether a Workload's pod set still equals the Job.
-
-    The number of pods and the containers must always be equal; what an admission itself changes
-    (tolerations, node selector) only while the Workload holds no quota. A Job that runs with fewer
-    pods by partial admission is equal.
-    """
-    if len(workload.spec.pod_sets) != 1:
-        return False
-    want = workload.spec.pod_sets[0]
-    admission = workload.status.admission
-    counts = {want.count}
-    if admission is not None and want.min_count is not None:
-        counts |= {one.count for one in admission.pod_set_assignments if one.count is not None}
-    if job.pods not in counts or job.least_pods != want.min_count:
-        return False
-    return _same_template(job.template, want, reserved=admission is not None)
-
-
-def _same_template(template: PodTemplate, want: PodSet, *, reserved: bool) -> bool:
-    mine, other = template.spec, want.template.spec
-    if (mine.resources, mine.priority_class_name) != (other.resources, other.priority_class_name):
-        return False
-    containers = (mine.containers, mine.init_containers)
-    if containers != (other.containers, other.init_containers) and not (
-        reserved
-        and same_but_swapped(mine.containers, other.containers)
-        and same_but_swapped(mine.init_containers, other.init_containers)
-    ):
-        return False
-    if reserved:
-        return True
-    return (mine.tolerations, mine.node_selector, mine.affinity) == (
-        other.tolerations,
-        other.node_selector,
-        other.affinity,
-    )

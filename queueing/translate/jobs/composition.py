@@ -9,26 +9,38 @@ import msgspec
 from queueing.translate import labels
 from queueing.translate.jobs.identity import owner_reference, workload_name
 from queueing.translate.jobs.priority import Priority
-from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.meta import Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _COPIED_PREFIXES = ("provreq.kueue.x-k8s.io/",)
 _COPIED = (labels.ADMISSION_GATED_BY, labels.ELASTIC)
 _LABEL_VALUE_MAX = 63
+_OF_KIND = ", Kind="
+
+
+GroupKind = tuple[str, str]
+"""Group and kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobKind:
-    """The `apiVersion` and `kind` of a kind of Job."""
+    """The names of a kind of job."""
 
     api_version: str
     kind: str
+    plural: str
+    """Name of the resource, as URLs have it."""
 
     @property
     def group(self) -> str:
         """The API group; empty for the core group."""
         return self.api_version.rpartition("/")[0]
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """Group and kind, which no two kinds share."""
+        return self.group, self.kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +118,26 @@ def follows(job: Meta, workload: Workload) -> bool:
 def named_owner(kind: JobKind, job: Meta) -> dict[str, str]:
     """Return the annotations of a Workload that name its Job also when it owns it no longer."""
     return {
-        labels.JOB_OWNER_GVK: f"{kind.api_version}, Kind={kind.kind}",
+        labels.JOB_OWNER_GVK: f"{kind.api_version}{_OF_KIND}{kind.kind}",
         labels.JOB_OWNER_NAME: job.name,
     }
+
+
+def job_of(workload: Workload) -> OwnerReference | None:
+    """Return the job that a Workload was created for, or that adopted it; None for a gang's.
+
+    A Workload names its job in annotations too, which outlive its reference.
+    """
+    meta = workload.metadata
+    uid = meta.labels.get(labels.JOB_UID, "")
+    for owner in meta.owner_references:
+        if owner.controller and owner.uid == uid:
+            return owner
+    api_version, _, kind = meta.annotations.get(labels.JOB_OWNER_GVK, "").partition(_OF_KIND)
+    if not (uid and kind):
+        return None
+    name = meta.annotations.get(labels.JOB_OWNER_NAME, "")
+    return OwnerReference(api_version=api_version, kind=kind, name=name, uid=uid)
 
 
 def prebuilt_name(job: Meta) -> str:

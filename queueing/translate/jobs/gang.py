@@ -155,6 +155,10 @@ def _choice_problem(first: Meta) -> str:
 
 
 def _combination_problem(members: Sequence[JobView]) -> str:
+    others = [job for job in members if job.kind.group_kind != ("batch", "Job")]
+    if others:
+        named = ", ".join(f"{job.kind.kind} {job.metadata.name}" for job in others[:_TOLD_MAX])
+        return f"only Jobs of batch/v1 can be members of a gang: {named}"
     partial = [job for job in members if job.least_pods is not None]
     if len(partial) > 1:
         return (
@@ -174,7 +178,7 @@ def _combination_problem(members: Sequence[JobView]) -> str:
 
 def _priority(job: JobView) -> str:
     queueing = job.metadata.labels.get(labels.PRIORITY_CLASS, "")
-    return queueing or job.template.spec.priority_class_name
+    return queueing or job.priority_class
 
 
 def _execution_time(job: JobView) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from queueing.translate import labels
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import API_VERSION, max_execution_time
 from queueing.translate.jobs.gang import OnFailure, gang_name, on_failure, pod_set_name
 from queueing.translate.jobs.priority import Priority
@@ -48,7 +47,7 @@ def compose(members: Sequence[JobView], priority: Priority, labels_to_copy: Sequ
                 },
                 "annotations": _annotations(metas),
                 "finalizers": [labels.RESOURCE_IN_USE],
-                "ownerReferences": [_owner(meta) for meta in metas],
+                "ownerReferences": [_owner(job) for job in members],
             },
             "spec": {
                 "podSets": pod_sets(members),
@@ -64,7 +63,7 @@ def pod_sets(members: Sequence[JobView]) -> list[dict[str, Any]]:
     return [
         pod_set | {"name": pod_set_name(job.metadata)}
         for job in members
-        for pod_set in batch.pod_sets(job)
+        for pod_set in job.wire_pod_sets()
     ]
 
 
@@ -79,12 +78,12 @@ def following(members: Sequence[JobView], priority: Priority) -> dict[str, Any]:
     }
 
 
-def _owner(meta: Meta) -> dict[str, Any]:
+def _owner(job: JobView) -> dict[str, Any]:
     return {
-        "apiVersion": batch.KIND.api_version,
-        "kind": batch.KIND.kind,
-        "name": meta.name,
-        "uid": meta.uid,
+        "apiVersion": job.kind.api_version,
+        "kind": job.kind.kind,
+        "name": job.metadata.name,
+        "uid": job.metadata.uid,
     }
 
 

@@ -69,6 +69,14 @@ class Injection:
         return replace(self, annotations=annotations)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A pod set as a Workload keeps it: what a stop restores."""
+
+    template: Mapping[str, Any]
+    count: int
+
+
 def injection_of(
     assignment: PodSetAssignment,
     flavors: Iterable[ResourceFlavor],

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from queueing.translate import labels
+from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.wire.meta import Meta, OwnerReference
 
 DEPTH_MAX = 10
@@ -38,6 +39,11 @@ def asks_to_be_queued(job: Meta, *, without_queue_name: bool) -> bool:
     # CronJobs are not queued; their Jobs are.
     owned = any(one.controller and one.kind != "CronJob" for one in job.owner_references)
     return without_queue_name and not owned
+
+
+def group_kind_of(reference: OwnerReference) -> GroupKind:
+    """Return the group and kind of an owner."""
+    return reference.api_version.rpartition("/")[0], reference.kind
 
 
 def controller_of(job: Meta) -> OwnerReference | None:

@@ -1,19 +1,25 @@
 """A job as everything above its kind sees it: read once from its object, and never changed.
 
-Who decides about jobs looks at this alone. What only a kind knows (how its pod template is changed
-at a start, restored after a stop, compared with a Workload) are functions of the kind's module.
+Who decides about jobs looks at this alone. What only a kind knows (how its pod templates are
+changed at a start, restored after a stop, compared with a Workload) are methods, which the view of
+a kind fills in: `batch` for `batch/v1 Job`, `queueing.kinds.jobs` for every kind that is described.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from queueing.core.names import Key
 from queueing.translate.jobs.composition import JobKind
-from queueing.translate.wire.jobs import Job
+from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.patches import Patch
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.pods import PodTemplate
+from queueing.translate.wire.workloads import Workload
 
 _template = msgspec.json.Decoder(PodTemplate)
 
@@ -26,42 +32,150 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobView:
-    """A job, in one version of its object."""
+class JobPodSet:
+    """Pods of one shape that a job asks for."""
 
-    kind: JobKind
-    metadata: Meta
-    suspended: bool
-    stopping: bool
-    """It is being suspended, and its pod template is not restored yet: an annotation says so."""
-    pods: int
-    """How many pods are to run at once."""
-    least_pods: int | None
-    """With how few of them it may be admitted; None for all."""
-    running_pods: int
-    """How many pods run or are about to."""
-    active: bool
-    """Pods of it may still run, those being terminated included."""
-    ready: bool
-    """All pods run and are ready, or have succeeded."""
-    reclaimable: int
-    """How many pods will never be needed again."""
-    end: End | None
-    """None while it has not ended."""
+    name: str
+    count: int
+    """How many are to run at once."""
+    least: int | None
+    """With how few of them the job may be admitted; None for all."""
     encoded_template: msgspec.Raw
     """The pod template, as JSON."""
-    source: Job
-    """The object itself, for its kind."""
+    reclaimable: int = 0
+    """How many will never be needed again."""
 
     @property
     def template(self) -> PodTemplate:
         """The fields of the pod template that we read."""
         return _decoded(bytes(self.encoded_template))
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView(ABC):
+    """A job, in one version of its object."""
+
+    kind: JobKind
+    metadata: Meta
+    key: Key
+    """By which it is stored and looked at: no two jobs of any kinds share one."""
+    suspended: bool
+    stopping: bool
+    """It is being suspended, and its pod templates are not restored yet: an annotation says so."""
+    pod_sets: tuple[JobPodSet, ...]
+    """In the order of its Workload; empty when they cannot be read."""
+    running_pods: int
+    """How many pods run or are about to, of kinds that tell."""
+    active: bool
+    """Pods of it may still run, those being terminated included."""
+    ready: bool
+    """All pods run and are ready, or have succeeded."""
+    end: End | None
+    """None while it has not ended."""
+    source: Any
+    """The object itself, for its kind."""
+    problem: str = ""
+    """What of the object cannot be read, by the field; empty when everything can."""
+    unreadable: bool = False
+    """Nothing of it can be read but its metadata, so that it is left as it is."""
+    ignored: bool = False
+    """It is of those that their kind never queues."""
+
     @property
     def ended(self) -> bool:
         """Whether it has succeeded or failed."""
         return self.end is not None
+
+    @property
+    def pods(self) -> int:
+        """How many pods are to run at once, of all sets."""
+        return sum(one.count for one in self.pod_sets)
+
+    @property
+    def least_pods(self) -> int | None:
+        """With how few pods its only set may be admitted; None for all."""
+        return self.pod_sets[0].least if len(self.pod_sets) == 1 else None
+
+    @property
+    def reclaimable(self) -> int:
+        """How many pods will never be needed again, of all sets."""
+        return sum(one.reclaimable for one in self.pod_sets)
+
+    @property
+    def template(self) -> PodTemplate:
+        """The fields that we read of the template of its first pod set."""
+        return self.pod_sets[0].template if self.pod_sets else PodTemplate()
+
+    @property
+    @abstractmethod
+    def priority_class(self) -> str:
+        """Name of the PriorityClass of its pods; empty without one."""
+
+    @property
+    @abstractmethod
+    def restored_by_stop(self) -> bool:
+        """Whether one patch both suspends it and restores its templates.
+
+        Else they are restored when it is no longer active.
+        """
+
+    @property
+    @abstractmethod
+    def tells_of_all_pods(self) -> bool:
+        """Whether it says that pods run as long as any does.
+
+        Else pods are listed before its quota is released.
+        """
+
+    @property
+    @abstractmethod
+    def needs_stored(self) -> bool:
+        """Whether its templates are restored from a Workload just read.
+
+        What is watched of Workloads leaves out what is empty, which objects of some kinds keep.
+        """
+
+    @abstractmethod
+    def wire_pod_sets(self) -> list[dict[str, Any]]:
+        """Return the pod sets of its Workload, with its pod templates as they are now."""
+
+    @abstractmethod
+    def fits(self, workload: Workload) -> bool:
+        """Say whether the pod sets of a Workload still equal the job's."""
+
+    @abstractmethod
+    def start(self, added: Sequence[Injection]) -> Sequence[Patch]:
+        """Return the patches that let it run, with what an admission adds to each pod set.
+
+        All but the last leave it suspended. Raises ConflictError when the job contradicts them.
+        """
+
+    @abstractmethod
+    def suspension(self, *, mark: bool) -> Patch | None:
+        """Return the patch that only suspends it; None when it is.
+
+        With `mark` it is `stopping` afterwards, if its kind knows such a mark.
+        """
+
+    @abstractmethod
+    def reset(self) -> Patch | None:
+        """Return the patch of its status without which templates cannot be restored, if any."""
+
+    @property
+    @abstractmethod
+    def was_started(self) -> bool:
+        """Whether a pod template still has the annotation that a start adds."""
+
+    @abstractmethod
+    def differs(self, workload: Workload) -> bool:
+        """Say whether a pod template has what a start added, by the original of its Workload."""
+
+    @abstractmethod
+    def undo(self, workload: Workload, stored: bytes) -> Patch | None:
+        """Return the patch that restores what a start changed, and suspends it; None for none.
+
+        `stored` is its Workload as the API server keeps it, if `needs_stored`.
+        """
 
 
 @lru_cache(maxsize=256)

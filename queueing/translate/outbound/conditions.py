@@ -1,11 +1,12 @@
 """Changes lists of conditions, with Kubernetes' rules for `lastTransitionTime`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from queueing.core.names import Uid
+from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.times import timestamp
 from queueing.translate.wire.meta import Condition, Meta
 
@@ -72,7 +73,16 @@ def _entry(found: Condition) -> dict[str, Any]:
     }
 
 
-def patch(of: Meta, body: dict[str, Any]) -> bytes:
+def versioned(of: Meta, change: Patch) -> bytes:
+    """Encode a change of an object, so that it fails if the object has changed."""
+    if isinstance(change, MergePatch):
+        return patch(of, change.body)
+    # The server compares a version that is written with its own.
+    guard = {"op": "add", "path": "/metadata/resourceVersion", "value": of.resource_version}
+    return msgspec.json.encode([guard, *change.operations])
+
+
+def patch(of: Meta, body: Mapping[str, Any]) -> bytes:
     """Encode a merge patch with the resourceVersion of the object, so that it fails if changed."""
     metadata = {"uid": Uid(of.uid), "resourceVersion": of.resource_version}
     given = body.get("metadata", {})

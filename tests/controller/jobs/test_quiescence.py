@@ -40,7 +40,7 @@ async def asked(clock: HandClock) -> AsyncIterator[tuple[Quiescence, Client]]:
             client,
             lambda _seconds: True,
             workload=lambda _reply: None,
-            job=lambda _reply: None,
+            job=lambda _reply, _kind: None,
         )
         yield Quiescence(writes, clock), client
 

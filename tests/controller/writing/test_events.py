@@ -1,9 +1,14 @@
+import msgspec
+
 from queueing.controller.writing.events import Events
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
+from queueing.translate.jobs import batch
+from queueing.translate.wire.jobs import Job, JobSpec
 from queueing.translate.wire.meta import Meta
 
 META = Meta(name="w", namespace="ns", uid="u")
+JOB = batch.view(Job(metadata=META, spec=JobSpec(template=msgspec.Raw(b"{}"))))
 
 
 class Book:
@@ -17,10 +22,10 @@ class Book:
 
 
 def an_admission(events: Events) -> None:
-    events.job(META, "CreatedWorkload", "made")
+    events.job(JOB, "CreatedWorkload", "made")
     events.workload(META, "QuotaReserved", "reserved")
     events.workload(META, "Admitted", "admitted")
-    events.job(META, "Started", "started")
+    events.job(JOB, "Started", "started")
 
 
 def test_an_admission_costs_two_events() -> None:

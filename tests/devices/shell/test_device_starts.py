@@ -81,7 +81,7 @@ async def starting(
             client,
             lambda _seconds: True,
             workload=lambda _reply: None,
-            job=lambda _reply: None,
+            job=lambda _reply, _kind: None,
         )
         memory = DeviceMemory()
         memory.flavors["h100"] = read(wire.DeviceFlavor, device_flavor())

@@ -98,7 +98,7 @@ async def running(server: Server) -> AsyncIterator[Client]:
 
 def remake_with(client: Client, result: Injecting, doubts: list[str]) -> PodReplacement:
     writes = LeaderWrites(
-        client, lambda _seconds: True, workload=lambda _reply: None, job=lambda _reply: None
+        client, lambda _seconds: True, workload=lambda _reply: None, job=lambda _reply, _kind: None
     )
 
     async def trial() -> Trial:

@@ -38,7 +38,7 @@ def test_undoing_a_start_gives_the_job_its_template_back(golden: Golden) -> None
 def test_a_started_job_is_still_that_of_its_workload(golden: Golden) -> None:
     job = job_of(golden.job)
     workload = admitted(job, golden.flavors)
-    assert batch.equivalent(job_of(started(golden)), workload)
+    assert job_of(started(golden)).fits(workload)
 
 
 @pytest.mark.parametrize("golden", ALL)

@@ -1,0 +1,187 @@
+"""Which kinds of jobs are queued, and are followed because the API server serves them.
+
+Made by `composition`, once a term; `session` starts it. A kind whose definition is not there costs
+nothing; one whose definition appears, or goes away, while we run is taken up or let go at once.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Any, NoReturn
+
+from queueing.controller.intake.pump import Pump
+from queueing.controller.intake.related_objects import RelatedObjects, Whole
+from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.leader_writes import job_resource
+from queueing.kinds.compiler import Kind
+from queueing.kinds.hooks import Related
+from queueing.kinds.jobs import DescribedJob, described, names, read_job
+from queueing.kube.client import Client
+from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
+from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
+from queueing.translate.jobs.composition import GroupKind
+from queueing.translate.wire.definitions import Definition
+
+logger = logging.getLogger(__name__)
+
+_OF_KUBERNETES = frozenset({"", "apps", "batch"})
+"""Groups whose kinds need no definition."""
+
+
+class KindState(StrEnum):
+    """How far a kind is from being queued."""
+
+    NOT_SERVED = "NotServed"
+    """The API server has no such kind, or not in this version."""
+    REFUSED = "Refused"
+    """Its objects may not be listed."""
+    FOLLOWING = "Following"
+    """Its objects are listed for the first time."""
+    ACTIVE = "Active"
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """A kind whose objects are followed."""
+
+    kind: Kind
+    reflector: Reflector[DescribedJob]
+    task: asyncio.Task[NoReturn]
+    beside: Sequence[tuple[Reflector[Whole], asyncio.Task[NoReturn]]]
+    """What follows the objects that those of the kind cannot be read without."""
+
+    @property
+    def all(self) -> Iterator[tuple[Reflector[Any], asyncio.Task[NoReturn]]]:
+        """All reflectors, each with its task."""
+        yield self.reflector, self.task
+        yield from self.beside
+
+
+class Kinds:
+    """The described kinds of one term."""
+
+    def __init__(self, client: Client, pump: Pump, objects: Objects) -> None:
+        self._client, self._pump, self._objects = client, pump, objects
+        self._related = RelatedObjects(client, self._read_anew)
+        self._wanted: dict[GroupKind, Kind] = {}
+        self._definitions: dict[str, Definition] = {}
+        self._followed: dict[GroupKind, _Followed] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._reflector: Reflector[Definition] = Reflector(
+            client, CUSTOM_RESOURCE_DEFINITIONS.within(), Definition, self._on_definition
+        )
+        self.changed: list[Callable[[GroupKind], None]] = []
+        """Told of each kind whose state changed."""
+
+    def activate(self, kind: Kind) -> None:
+        """Queue objects of a kind from now on, whenever the API server serves it.
+
+        The same group and kind again takes the place of the description that was there.
+        """
+        of = kind.names.group_kind
+        self._wanted[of] = kind
+        self._objects.kinds[of] = kind.names
+        self._settle(of)
+
+    def retire(self, of: GroupKind) -> None:
+        """Queue no objects of a kind any more; their Workloads stay."""
+        self._wanted.pop(of, None)
+        self._settle(of)
+
+    def state(self, of: GroupKind) -> tuple[KindState, str]:
+        """Return how far a kind is, and what the API server said if it refuses to list it."""
+        followed = self._followed.get(of)
+        if followed is None:
+            return KindState.NOT_SERVED, ""
+        if followed.reflector.synced.is_set():
+            return KindState.ACTIVE, ""
+        if followed.reflector.is_refused:
+            return KindState.REFUSED, str(followed.reflector.error)
+        return KindState.FOLLOWING, ""
+
+    async def follow(self, group: asyncio.TaskGroup) -> None:
+        """Start to follow definitions and kinds; return when all that are served are known."""
+        self._group = group
+        group.create_task(self._reflector.run(), name="reflector customresourcedefinitions")
+        for of in self._wanted:
+            self._settle(of)
+        await self._reflector.until_known()
+        for one in list(self._followed.values()):
+            for reflector, task in one.all:
+                known = group.create_task(reflector.until_known())
+                await asyncio.wait((known, task), return_when=asyncio.FIRST_COMPLETED)
+                known.cancel()
+
+    def _on_definition(self, event: WatchEvent[Definition]) -> None:
+        match event:
+            case Added(object=found) | Modified(object=found):
+                self._definitions[found.metadata.name] = found
+                self._settle(found.group_kind)
+            case Deleted(key=name):
+                gone = self._definitions.pop(name, None)
+                if gone is not None:
+                    self._settle(gone.group_kind)
+            case Synced():
+                pass
+
+    def _settle(self, of: GroupKind) -> None:
+        """Follow a kind exactly if it is wanted and served."""
+        wanted, followed = self._wanted.get(of), self._followed.get(of)
+        if wanted is not None and not self._is_served(wanted):
+            wanted = None
+        if followed is not None and followed.kind is not wanted:
+            self._let_go(of, followed)
+            followed = None
+        if wanted is not None and followed is None and self._group is not None:
+            self._take_up(of, wanted, self._group)
+
+    def _is_served(self, kind: Kind) -> bool:
+        named = kind.spec.resource
+        if named.group in _OF_KUBERNETES:
+            return True
+        definition = self._definitions.get(f"{named.plural}.{named.group}")
+        return definition is not None and definition.serves(named.version)
+
+    def _take_up(self, of: GroupKind, kind: Kind, group: asyncio.TaskGroup) -> None:
+        beside = [
+            (one, group.create_task(one.run(), name=f"reflector {plural}"))
+            for one, plural in self._related.reflectors(kind)
+        ]
+        read = partial(read_job, kind, find=self._related.find)
+        target = job_resource(kind.names).within()
+        reflector: Reflector[DescribedJob] = Reflector(
+            self._client, target, read, partial(self._on_object, of)
+        )
+        self._pump.readers[of] = read
+        name = f"reflector {kind.spec.resource.plural}"
+        task = group.create_task(reflector.run(), name=name)
+        self._followed[of] = _Followed(kind, reflector, task, beside)
+        logger.info("%s is queued from now on", kind.name)
+        self._tell(of)
+
+    def _let_go(self, of: GroupKind, followed: _Followed) -> None:
+        for _, task in followed.all:
+            task.cancel()
+        del self._followed[of]
+        self._pump.readers.pop(of, None)
+        self._pump.forget_kind(of)
+        logger.info("%s is queued no more", followed.kind.name)
+        self._tell(of)
+
+    def _on_object(self, of: GroupKind, event: WatchEvent[DescribedJob]) -> None:
+        self._pump.on_described(event)
+        if isinstance(event, Synced):
+            self._tell(of)
+
+    def _read_anew(self, changed: Related) -> None:
+        """Read the jobs again that cannot be read without an object that changed."""
+        for job in list(self._objects.jobs.values()):
+            if isinstance(job, DescribedJob) and names(job, changed):
+                self._pump.put_anew(described(job.source.beside(self._related.find)))
+
+    def _tell(self, of: GroupKind) -> None:
+        for hear in self.changed:
+            hear(of)

@@ -1,0 +1,222 @@
+"""An object of a described kind as the controller sees it: the same view as of a batch/v1 Job.
+
+What expressions say of an object is asked once, when it is read, and kept. What cannot be read of
+it is a text in its view, and concerns no other object: pod sets that cannot be read are none, so
+that it is not started, and stopped if it runs; of a state that cannot be told, the one is supposed
+that keeps quota.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+from typing_extensions import override
+
+from queueing.core.names import Key
+from queueing.kinds import starting
+from queueing.kinds.compiler import Kind
+from queueing.kinds.hooks import Related
+from queueing.kinds.paths import spelled
+from queueing.kinds.pod_sets import PodSet, UnreadableError
+from queueing.kinds.view import Ended, View, read
+from queueing.translate import labels
+from queueing.translate.jobs.equivalence import equivalent
+from queueing.translate.jobs.injection import ConflictError, Injection, Original
+from queueing.translate.jobs.patches import Patch
+from queueing.translate.jobs.view import End, JobPodSet, JobView
+from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.workloads import Workload
+
+T = TypeVar("T")
+
+
+class _Kept(Wire, frozen=True):
+    template: dict[str, Any]
+    count: int = 1
+
+
+class _KeptSpec(Wire, frozen=True):
+    pod_sets: list[_Kept]
+
+
+class _KeptWorkload(Wire, frozen=True):
+    spec: _KeptSpec
+
+
+class _Identified(Wire, frozen=True):
+    metadata: Meta
+
+
+_kept = msgspec.json.Decoder(_KeptWorkload)
+_identified = msgspec.json.Decoder(_Identified)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedJob(JobView):
+    """An object of a described kind; `source` is what its description makes of it."""
+
+    source: View
+    priority: str = ""
+
+    @property
+    @override
+    def priority_class(self) -> str:
+        return self.priority
+
+    @property
+    @override
+    def restored_by_stop(self) -> bool:
+        return self.source.kind.spec.suspend.restoration == "WithStop"
+
+    @property
+    @override
+    def tells_of_all_pods(self) -> bool:
+        return False
+
+    @property
+    @override
+    def needs_stored(self) -> bool:
+        return True
+
+    @override
+    def wire_pod_sets(self) -> list[dict[str, Any]]:
+        return [one.wire() for one in self.source.pod_sets]
+
+    @override
+    def fits(self, workload: Workload) -> bool:
+        return bool(self.pod_sets) and equivalent(self, workload)
+
+    @override
+    def start(self, added: Sequence[Injection]) -> Sequence[Patch]:
+        try:
+            return starting.start(self.source, added)
+        except UnreadableError as error:
+            raise ConflictError(_problem(self.source.kind, error)) from error
+
+    @override
+    def suspension(self, *, mark: bool) -> Patch | None:
+        return starting.suspend(self.source)
+
+    @override
+    def reset(self) -> Patch | None:
+        return starting.reset(self.source)
+
+    @property
+    @override
+    def was_started(self) -> bool:
+        return self.source.mentions(labels.POD_WORKLOAD)
+
+    @override
+    def differs(self, workload: Workload) -> bool:
+        return self.was_started
+
+    @override
+    def undo(self, workload: Workload, stored: bytes) -> Patch | None:
+        originals = [
+            Original(template=one.template, count=one.count)
+            for one in _kept.decode(stored).spec.pod_sets
+        ]
+        return starting.undo(self.source, originals)
+
+
+Find = Callable[[Related], Mapping[str, Any] | None]
+"""Returns the object that an object cannot be read without; None while there is none."""
+
+
+def read_job(kind: Kind, data: bytes | msgspec.Raw, find: Find) -> DescribedJob:
+    """Read an object, which is kept. Raises msgspec.ValidationError for what has no metadata."""
+    try:
+        found = read(kind, data, kept=True).beside(find)
+    except UnreadableError as error:
+        meta = _identified.decode(data).metadata
+        return _unreadable(View(kind, kind.shape(metadata=meta)), error)
+    return described(found)
+
+
+def names(job: DescribedJob, related: Related) -> bool:
+    """Say whether a job cannot be read without an object."""
+    hook = job.source.kind.hooks.related
+    if hook is None:
+        return False
+    try:
+        return hook(job.source) == related
+    except UnreadableError:
+        return False
+
+
+def described(found: View) -> DescribedJob:
+    """Return what a description says of an object, all of it asked now."""
+    told: list[UnreadableError] = []
+
+    def ask(question: Callable[[], T], otherwise: T) -> T:
+        try:
+            return question()
+        except UnreadableError as error:
+            told.append(error)
+            return otherwise
+
+    no_pod_sets: tuple[PodSet, ...] = ()
+    none_free: Mapping[str, int] = {}
+    pod_sets = ask(lambda: found.pod_sets, no_pod_sets)
+    free = ask(lambda: found.reclaimable, none_free)
+    ended = ask(lambda: found.ended, None)
+    return DescribedJob(
+        kind=found.kind.names,
+        metadata=found.metadata,
+        key=_key(found.kind, found.metadata),
+        suspended=ask(lambda: found.suspended, otherwise=False),
+        stopping=False,
+        pod_sets=tuple(_pod_set(one, free) for one in pod_sets),
+        running_pods=0,
+        active=ask(lambda: found.active, otherwise=True),
+        ready=ask(lambda: found.ready, otherwise=False),
+        end=_end(ended),
+        source=found,
+        problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)),
+        priority=ask(lambda: found.priority_class, ""),
+        ignored=ask(lambda: found.ignored, otherwise=False),
+    )
+
+
+def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
+    """Return an object of which only the metadata is known."""
+    return DescribedJob(
+        kind=bare.kind.names,
+        metadata=bare.metadata,
+        key=_key(bare.kind, bare.metadata),
+        suspended=False,
+        stopping=False,
+        pod_sets=(),
+        running_pods=0,
+        active=True,
+        ready=False,
+        end=None,
+        source=bare,
+        problem=_problem(bare.kind, error),
+        unreadable=True,
+    )
+
+
+def _key(kind: Kind, meta: Meta) -> Key:
+    named = kind.names
+    return Key(f"{meta.key} {named.kind}.{named.group}")
+
+
+def _pod_set(one: PodSet, free: Mapping[str, int]) -> JobPodSet:
+    return JobPodSet(
+        name=one.name,
+        count=one.count,
+        least=one.min_count,
+        encoded_template=one.template,
+        reclaimable=min(free.get(one.name, 0), one.count),
+    )
+
+
+def _end(found: Ended | None) -> End | None:
+    return None if found is None else End(found.succeeded, found.message)
+
+
+def _problem(kind: Kind, error: UnreadableError) -> str:
+    where = f"{spelled(error.at)}: " if error.at else ""
+    return f"{where}{error.problem} ({spelled(error.field)} of the description of {kind.name})"
