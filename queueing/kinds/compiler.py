@@ -88,7 +88,8 @@ class Kind:
         return self.spec.resource.kind
 
 
-def _names(spec: QueueableKindSpec) -> JobKind:
+def names_of(spec: QueueableKindSpec) -> JobKind:
+    """Return the names of a described kind."""
     named = spec.resource
     version = f"{named.group}/{named.version}" if named.group else named.version
     return JobKind(api_version=version, kind=named.kind, plural=named.plural)
@@ -140,7 +141,7 @@ class _Compilation:
         shape = struct_of(self._root, name)
         return Kind(
             spec=spec,
-            names=_names(spec),
+            names=names_of(spec),
             hooks=self._hooks,
             pod_sets=pod_sets,
             active=active,

@@ -21,9 +21,9 @@ from queueing.kinds.builtin import (
     statefulset,
     trainjob,
 )
-from queueing.kinds.compiler import Kind, compiled
+from queueing.kinds.compiler import Kind, compiled, names_of
 from queueing.kinds.frameworks import Framework
-from queueing.translate.jobs.composition import GroupKind
+from queueing.translate.jobs.composition import GroupKind, JobKind
 
 BUILT_IN: tuple[Framework, ...] = (
     *appwrapper.FRAMEWORKS,
@@ -70,6 +70,12 @@ def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[
         for one in BUILT_IN
         if one.name in wanted and (not one.gate or gates.get(one.gate, False))
     )
+
+
+KNOWN: Mapping[GroupKind, JobKind] = MappingProxyType(
+    {group_kind(one): names_of(one.spec) for one in BUILT_IN if one.name in QUEUED}
+)
+"""The names of those kinds, whether they are turned on or not."""
 
 
 @cache

@@ -15,7 +15,8 @@ Reading order:
    `actions`. The forms are `alone`, `prebuilt` (a Job that names a Workload that was there first)
    and `together`.
 2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
-   all, `ancestry` which are part of another Job, `priorities` which priority Workloads get.
+   all, `ancestry` which are part of another Job, with `owners` for those that are not followed,
+   `priorities` which priority Workloads get.
 3. `reconciler` does what the ladder says, one step per look. `workload_writer` writes Workloads,
    `evictions` evicts those that cannot start or run on.
 4. `starting` unsuspends Jobs with `additions` to their pod templates; several of them after dry

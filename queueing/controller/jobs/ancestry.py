@@ -1,33 +1,54 @@
-"""Jobs that a managed Job owns: they have no Workload, and run only while that Job is admitted."""
+"""Jobs that a managed job owns: they have no Workload, and run only while that job is admitted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
 from queueing.translate.jobs import management
 from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.meta import Meta
 
 NOT_ADMITTED = "The Job that it belongs to is not admitted"
 
 
-def ancestor_of(
-    objects: Objects, job: JobView, is_managed: Callable[[JobView], bool]
-) -> JobView | None:
-    """Return the topmost managed Job among the controllers above this one; None without one.
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An owner of a kind that is not queued here, which may be owned by one that is."""
 
-    Raises TooDeepError when there are more than ten.
-    """
-    return management.ancestor_of(job, lambda one: _owner(objects, one), is_managed)
+    metadata: Meta
 
 
-def is_admitted(objects: Objects, ancestor: JobView) -> bool:
-    """Say whether the Jobs below a managed one may run."""
-    return any(
-        one.status.is_true("Admitted") and not one.status.is_true("Evicted")
-        for one in objects.workloads_of(ancestor.metadata.uid)
-    )
+@dataclass(frozen=True, slots=True)
+class Ancestry:
+    """Finds who is queued in the place of a job."""
 
+    objects: Objects
+    is_managed: Callable[[JobView], bool]
+    passed: Mapping[str, Passed] = field(default_factory=dict)
+    """Owners that are not jobs in `objects`, by uid."""
 
-def _owner(objects: Objects, job: JobView) -> JobView | None:
-    above = management.controller_of(job.metadata)
-    key = objects.job_keys.get(above.uid) if above is not None else None
-    return objects.jobs[key] if key is not None else None
+    def ancestor_of(self, job: JobView) -> JobView | None:
+        """Return the topmost managed job among the controllers above this one; None without one.
+
+        Raises TooDeepError when there are more than ten.
+        """
+        lowest: JobView | Passed = job
+        found = management.ancestor_of(lowest, self._owner, self._counts)
+        return found if isinstance(found, JobView) else None
+
+    def is_admitted(self, ancestor: JobView) -> bool:
+        """Say whether the jobs below a managed one may run."""
+        return any(
+            one.status.is_true("Admitted") and not one.status.is_true("Evicted")
+            for one in self.objects.workloads_of(ancestor.metadata.uid)
+        )
+
+    def _owner(self, job: JobView | Passed) -> JobView | Passed | None:
+        above = management.controller_of(job.metadata)
+        if above is None:
+            return None
+        key = self.objects.job_keys.get(above.uid)
+        return self.objects.jobs[key] if key is not None else self.passed.get(above.uid)
+
+    def _counts(self, one: JobView | Passed) -> bool:
+        return isinstance(one, JobView) and self.is_managed(one)

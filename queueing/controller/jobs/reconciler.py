@@ -7,14 +7,16 @@ earlier look put in its work queue.
 from collections.abc import Sequence
 from functools import partial
 
-from queueing.controller.jobs import actions, ancestry, ladder
+from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.actions import Action
+from queueing.controller.jobs.ancestry import NOT_ADMITTED, Ancestry
 from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.managed import is_managed
 from queueing.controller.jobs.membership import Membership
+from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
@@ -37,6 +39,8 @@ class JobReconciler:
         self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
         self._membership = Membership(term.objects, term.writes, dependencies.rules)
+        self._owners = Owners(term.objects, term.writes)
+        self._ancestry = Ancestry(term.objects, self._is_managed, self._owners.passed)
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
@@ -125,15 +129,17 @@ class JobReconciler:
 
     async def _look_as_child(self, job: JobView) -> bool:
         """Do the next step for a Job below a managed one; False when there is none above it."""
+        if self._is_managed(job):
+            await self._owners.learn(job)
         try:
-            ancestor = ancestry.ancestor_of(self._objects, job, self._is_managed)
+            ancestor = self._ancestry.ancestor_of(job)
         except TooDeepError as error:
             self._events.job(job, "JobNestingTooDeep", str(error), warning=True)
             return True
         if ancestor is None:
             return False
-        if not job.suspended and not ancestry.is_admitted(self._objects, ancestor):
-            await self._stopping.suspend(job, ancestry.NOT_ADMITTED)
+        if not job.suspended and not self._ancestry.is_admitted(ancestor):
+            await self._stopping.suspend(job, NOT_ADMITTED)
         return True
 
     async def _act(self, gang: Gang, action: Action) -> None:

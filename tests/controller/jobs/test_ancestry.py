@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.controller.jobs import ancestry
+from queueing.controller.jobs.ancestry import Ancestry
 from queueing.controller.stores.objects import Objects
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
@@ -44,11 +44,11 @@ def test_a_job_is_part_of_the_topmost_managed_one(
     length: int, managed: set[str], want: str | None
 ) -> None:
     objects = chain(length)
-    found = ancestry.ancestor_of(objects, lowest(objects), lambda one: one.metadata.name in managed)
+    found = Ancestry(objects, lambda one: one.metadata.name in managed).ancestor_of(lowest(objects))
     assert (found.metadata.name if found is not None else None) == want
 
 
 def test_beyond_ten_steps_nobody_looks() -> None:
     objects = chain(11)
     with pytest.raises(TooDeepError, match="limit of 10"):
-        ancestry.ancestor_of(objects, lowest(objects), lambda _: True)
+        Ancestry(objects, lambda _: True).ancestor_of(lowest(objects))

@@ -1,0 +1,248 @@
+"""Jobs of other kinds than batch/v1: definitions that come and go, owners, and bad objects."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from queueing.kinds.registry import kind_of
+from queueing.kube.errors import NotFoundError
+from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
+from queueing_api.queueing.v1alpha1.queueable_kind import KindResource
+from tests.controller.harness import (
+    FLAVOR,
+    LOCAL_QUEUE,
+    WAIT_S,
+    MakeWorld,
+    Wire,
+    World,
+    cluster_queue,
+    job,
+    true,
+)
+
+JOB_SET, TRAIN_JOB = "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"
+ON = {"integrations": {"frameworks": ["batch/job", JOB_SET]}}
+KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def named(framework: str) -> KindResource:
+    return kind_of(framework).spec.resource
+
+
+def resource(framework: str) -> Resource:
+    one = named(framework)
+    return Resource(one.group, one.version, one.plural, one.kind)
+
+
+def definition(framework: str) -> Wire:
+    one = named(framework)
+    version = {
+        "name": one.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": KEPT},
+        "subresources": {"status": {}},
+    }
+    names = {"kind": one.kind, "plural": one.plural, "singular": one.kind.lower()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{one.plural}.{one.group}"},
+        "spec": {"group": one.group, "names": names, "scope": "Namespaced", "versions": [version]},
+    }
+
+
+def job_set(name: str, *, replicas: Any = 2, queue: str = "lq", **metadata: Any) -> Wire:
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}
+    template = {"spec": {"template": {"spec": {"containers": [container]}}}}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {
+            "name": name,
+            "namespace": "team",
+            "labels": {"kueue.x-k8s.io/queue-name": queue} if queue else {},
+            **metadata,
+        },
+        "spec": {
+            "suspend": True,
+            "replicatedJobs": [{"name": "workers", "replicas": replicas, "template": template}],
+        },
+    }
+
+
+async def create(world: World, framework: str, body: Wire) -> Wire:
+    reply = await world.client.create(resource(framework).within("team"), body)
+    return dict(msgspec.json.decode(reply))
+
+
+async def until(world: World, framework: str, name: str, holds: Callable[[Wire], bool]) -> Wire:
+    ends, found = time.monotonic() + WAIT_S, {}
+    while time.monotonic() < ends:
+        reply = await world.client.get(resource(framework).at(name, "team"))
+        found = dict(msgspec.json.decode(reply))
+        if holds(found):
+            return found
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"{name} stayed {found}")
+
+
+def runs(one: Wire) -> bool:
+    return not one["spec"].get("suspend")
+
+
+async def define(world: World, framework: str) -> None:
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(framework))
+    ends = time.monotonic() + WAIT_S
+    while time.monotonic() < ends:
+        try:
+            await world.client.list_page(resource(framework).within())
+        except NotFoundError:
+            await asyncio.sleep(0.02)
+        else:
+            return
+    raise AssertionError(f"{framework} is not served")
+
+
+async def test_a_kind_whose_definition_appears_is_queued(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, job("first"))
+        await w.workload("first", true("Admitted"))
+        await define(w, JOB_SET)
+        await create(w, JOB_SET, job_set("set"))
+        found = await w.workload("set", true("Admitted"))
+        assert [(one["name"], one["count"]) for one in found["spec"]["podSets"]] == [("workers", 2)]
+        started = await until(w, JOB_SET, "set", runs)
+        (replicated,) = started["spec"]["replicatedJobs"]
+        pod = replicated["template"]["spec"]["template"]
+        assert pod["metadata"]["labels"]["kueue.x-k8s.io/podset"] == "workers"
+        assert pod["spec"]["nodeSelector"] == {"pool": "any"}
+
+
+async def test_a_kind_whose_definition_goes_away_leaves_no_quota_behind(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE)
+        await create(w, JOB_SET, job_set("set"))
+        await until(w, JOB_SET, "set", runs)
+        await w.make(job("next", cpu="2"))
+        name = definition(JOB_SET)["metadata"]["name"]
+        await w.client.delete(CUSTOM_RESOURCE_DEFINITIONS.at(name))
+        await w.workload("next", true("Admitted"))
+
+
+async def test_a_kind_that_is_not_listed_is_left_alone(world: MakeWorld) -> None:
+    async with world() as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE)
+        await create(w, JOB_SET, job_set("set"))
+        await w.make(job("after"))
+        await w.workload("after", true("Admitted"))
+        assert len(await w.list("Workload")) == 1
+
+
+async def test_the_jobs_of_a_job_set_are_queued_with_it(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE)
+        above = await create(w, JOB_SET, job_set("set"))
+        await w.workload("set", lambda _: True)
+        child = job("set-workers-0", suspend=False)
+        child["metadata"]["ownerReferences"] = [owned_by(above)]
+        await w.make(child)
+        # There is no quota for two pods, so that what belongs to the JobSet must not run.
+        await w.until("Job", "set-workers-0", lambda one: one["spec"]["suspend"])
+        assert await owners(w, "kind") == ["JobSet"]
+
+
+async def test_owners_of_kinds_that_are_not_listed_are_looked_through(world: MakeWorld) -> None:
+    listed = {"integrations": {"frameworks": ["batch/job", TRAIN_JOB]}}
+    async with world(**listed) as w:
+        await define(w, JOB_SET)
+        await define(w, TRAIN_JOB)
+        await w.make(FLAVOR, cluster_queue("8"), LOCAL_QUEUE)
+        top = {
+            "apiVersion": "trainer.kubeflow.org/v1alpha1",
+            "kind": "TrainJob",
+            "metadata": {
+                "name": "train",
+                "namespace": "team",
+                "labels": {"kueue.x-k8s.io/queue-name": "lq"},
+            },
+            "spec": {"suspend": True, "runtimeRef": {"name": "missing"}},
+        }
+        above = await create(w, TRAIN_JOB, top)
+        between = await create(
+            w, JOB_SET, job_set("train", queue="", ownerReferences=[owned_by(above)])
+        )
+        child = job("train-node-0", suspend=False)
+        child["metadata"]["ownerReferences"] = [owned_by(between)]
+        await w.make(child)
+        await w.until("Job", "train-node-0", lambda one: one["spec"]["suspend"])
+        assert await w.list("Workload") == []
+
+
+async def test_what_cannot_be_read_is_told_and_holds_up_nobody(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE)
+        await create(w, JOB_SET, job_set("odd", replicas=-1))
+        await create(w, JOB_SET, job_set("good"))
+        await until(w, JOB_SET, "good", runs)
+        (told,) = [one for one in await events(w) if one["reason"] == "Unreadable"]
+        assert told["regarding"]["name"] == "odd"
+        assert "spec.replicatedJobs[0]: -1 is no count" in told["note"]
+        assert await owners(w, "name") == ["good"]
+
+
+async def test_two_objects_of_one_name_are_two_jobs(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, job("same"))
+        await create(w, JOB_SET, job_set("same"))
+        await until(w, JOB_SET, "same", runs)
+        await w.until("Job", "same", runs)
+        assert sorted(await owners(w, "kind")) == ["Job", "JobSet"]
+
+
+async def test_a_job_set_cannot_be_a_member_of_a_gang(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE)
+        body = job_set("set", annotations={"queueing.dev/gang-size": "1"})
+        body["metadata"]["labels"]["queueing.dev/gang"] = "g"
+        await create(w, JOB_SET, body)
+        told = "queueing.dev/gang-state"
+        found = await until(
+            w, JOB_SET, "set", lambda one: told in one["metadata"].get("annotations", {})
+        )
+        assert "only Jobs of batch/v1 can be members" in found["metadata"]["annotations"][told]
+
+
+def owned_by(above: Wire) -> Wire:
+    return {
+        "apiVersion": above["apiVersion"],
+        "kind": above["kind"],
+        "name": above["metadata"]["name"],
+        "uid": above["metadata"]["uid"],
+        "controller": True,
+    }
+
+
+async def owners(world: World, field: str) -> list[str]:
+    """Return the names or kinds of the owners of all Workloads."""
+    return [one["metadata"]["ownerReferences"][0][field] for one in await world.list("Workload")]
+
+
+async def events(world: World) -> list[Wire]:
+    """Wait for Events, which are written a little later, and return them."""
+    ends, found = time.monotonic() + WAIT_S, []
+    while time.monotonic() < ends:
+        found = await world.list("Event")
+        if any(one["reason"] == "Unreadable" for one in found):
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"no such event: {found}")
