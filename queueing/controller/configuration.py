@@ -22,6 +22,7 @@ from queueing.translate.configuration import (
     settings_of,
 )
 from queueing.translate.transformations import ResourceRules
+from queueing.webhooks.suspension import kinds_on
 from queueing_api.config.v1beta2 import Configuration
 
 JOB_WORKERS = 24
@@ -131,6 +132,7 @@ def policy_rules(configuration: Configuration) -> PolicyRules:
         namespaces=managed_namespaces(configuration),
         without_queue_name=configuration.manage_jobs_without_queue_name,
         namespace=configuration.namespace,
+        kinds=kinds_on(configuration.integrations.frameworks, configuration.feature_gates),
         service=configuration.internal_cert_management.webhook_service_name,
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +36,7 @@ from queueing.serving.surroundings import Cluster, watches
 from queueing.serving.tls_settings import USUAL, TlsSettings
 from queueing.serving.uninstallation import Uninstallation
 from queueing.webhooks.admission import Rules
+from queueing.webhooks.suspension import SuspendedKind
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ class ServingOptions:
     """Unix socket on which the controller of this replica speaks."""
     managed: Selector
     manage_without_queue: bool = False
+    kinds: Sequence[SuspendedKind] = ()
+    """Kinds that the Configuration turns on."""
     default_class: bool = True
     """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
     rules: Rules = field(default_factory=Rules)
@@ -100,7 +103,12 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         await stack.enter_async_context(listening(options.socket, models))
         identity = Identity(options.tls)
         reviewer = Reviewer(client, SystemClock().monotonic, identity.is_aggregator)
-        cluster = Cluster(options.managed, options.manage_without_queue, options.default_class)
+        cluster = Cluster(
+            options.managed,
+            manage_without_queue=options.manage_without_queue,
+            kinds=options.kinds,
+            default_class=options.default_class,
+        )
         reflectors = watches(client, cluster)
         readiness = Readiness(
             {

@@ -25,7 +25,7 @@ from queueing.serving.visibility import (
     summary,
 )
 from queueing.webhooks.admission import Rules, mutate, validate
-from queueing.webhooks.configurations import DEFINITIONS
+from queueing.webhooks.configurations import BY_FIELD, DEFINITIONS
 from queueing.webhooks.jobs import Surroundings
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
@@ -84,6 +84,10 @@ def webhook_application(
         body = msgspec.json.decode(await request.read())
         return document(mutate(body, around(body)))
 
+    async def suspending(request: web.Request) -> web.StreamResponse:
+        body = msgspec.json.decode(await request.read())
+        return document(mutate(body, around(body), request.match_info["field"]))
+
     async def validating(request: web.Request) -> web.StreamResponse:
         body = msgspec.json.decode(await request.read())
         return document(validate(body, around(body), rules))
@@ -99,6 +103,7 @@ def webhook_application(
 
     application = web.Application(client_max_size=BODY_BYTES_MAX)
     application.router.add_post(f"/validate-{DEFINITIONS}", departing)
+    application.router.add_post(f"/mutate-{BY_FIELD}{{field}}", suspending)
     application.router.add_post("/mutate-{kind}", mutating)
     application.router.add_post("/validate-{kind}", validating)
     application.router.add_post("/convert", converting)

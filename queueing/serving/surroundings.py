@@ -1,6 +1,6 @@
 """What defaulting must know of the cluster, kept by three small watches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from queueing.kube.reflector import (
 )
 from queueing.kube.resources import LOCAL_QUEUES, NAMESPACES, WORKLOAD_PRIORITY_CLASSES
 from queueing.webhooks.jobs import DEFAULT, Surroundings, has_managed_owner
+from queueing.webhooks.suspension import SuspendedKind
 
 
 class _Labelled(msgspec.Struct, rename="camel", frozen=True):
@@ -45,6 +46,8 @@ class Cluster:
     managed: Selector
     """Namespaces that the Configuration puts under management."""
     manage_without_queue: bool = False
+    kinds: Sequence[SuspendedKind] = ()
+    """Kinds that the Configuration turns on."""
     default_class: bool = True
     """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -62,7 +65,7 @@ class Cluster:
             manage_without_queue=self.manage_without_queue,
             default_local_queue=f"{namespace}/{DEFAULT}" in self.default_queues,
             default_priority_class=self.default_class and DEFAULT in self.default_classes,
-            owner_managed=has_managed_owner(request.get("object")),
+            owner_managed=has_managed_owner(request.get("object"), self.kinds),
         )
 
     def hear_namespace(self, event: WatchEvent[_Namespace]) -> None:

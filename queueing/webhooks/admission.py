@@ -136,14 +136,17 @@ def validate(body: Mapping[str, Any], around: Surroundings, rules: Rules) -> Wir
     return _answer(body, {"allowed": False, "status": _status(review, found)})
 
 
-def mutate(body: Mapping[str, Any], around: Surroundings) -> Wire:
+def mutate(body: Mapping[str, Any], around: Surroundings, field: str = "") -> Wire:
     """Answer a mutating review with the patch of what is filled in at creation.
 
-    Raises CelError for a pod that is not as the API server has them.
+    With the `field` that suspends it, the object is a job of whatever kind. Raises CelError for a
+    pod that is not as the API server has them.
     """
     review = read_review(body, around)
     patch: list[Wire] = []
-    if review.operation == "CREATE" and review.kind in DEFAULTS:
+    if review.operation == "CREATE" and field:
+        patch = list(difference(review.new, default_job(review.new, around, field)))
+    elif review.operation == "CREATE" and review.kind in DEFAULTS:
         patch = list(difference(review.new, DEFAULTS[review.kind](review)))
     elif review.operation == "CREATE" and review.kind == "Pod":
         patch = patches_of(CLAIMS, review.new)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from queueing.webhooks.pods import INJECT
-from queueing.webhooks.policies.jobs import QUEUED
+from queueing.webhooks.policies.queued import QUEUED
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope, selector_wire
+from queueing.webhooks.suspension import JOB, SuspendedKind
 
 Wire = dict[str, Any]
 
@@ -24,6 +25,8 @@ WRITE: Final = ("CREATE", "UPDATE")
 LABELLED: Final = QUEUED.partition(" || ")[0]
 DEFINITIONS: Final = "apiextensions-k8s-io-v1-customresourcedefinition"
 """Path, behind `/validate-`, of the webhook that is told of our removal."""
+BY_FIELD: Final = "by-"
+"""What begins the path, behind `/mutate-`, of webhooks that suspend objects by a field."""
 TIMEOUT_S: Final = 5
 PATIENCE_S: Final = 30
 
@@ -39,6 +42,10 @@ class _Hook:
     version: str = "v1beta2"
     condition: tuple[str, str] | None = None
     name: str = ""
+    at: str = ""
+    """Path, behind the verb; empty for that of the kind."""
+    of_jobs: bool = False
+    """Whether only the namespaces that the Configuration selects are meant."""
     label: str = ""
     """Only objects with this label are asked about; empty for all."""
     failure: str = "Ignore"
@@ -50,7 +57,7 @@ class _Hook:
 
     @property
     def path(self) -> str:
-        return f"{self.group.replace('.', '-')}-{self.version}-{self.kind}"
+        return self.at or f"{self.group.replace('.', '-')}-{self.version}-{self.kind}"
 
     @property
     def resources(self) -> list[str]:
@@ -61,7 +68,7 @@ _MUTATING: Final = (
     _Hook(kind="resourceflavor", resource="resourceflavors", operations=CREATE),
     _Hook(kind="clusterqueue", resource="clusterqueues", operations=CREATE),
 )
-_JOB: Final = _Hook(kind="job", resource="jobs", group="batch", version="v1")
+_JOB: Final = _Hook(kind="job", resource="jobs", group="batch", version="v1", of_jobs=True)
 _POD: Final = _Hook(
     kind="pod",
     resource="pods",
@@ -124,6 +131,28 @@ _DEFINED: Final = (
 _VALIDATING_JOBS: Final = (replace(_JOB, condition=("queued", QUEUED)),)
 
 
+def _of_kind(kind: SuspendedKind) -> tuple[_Hook, _Hook]:
+    """Return what suspends objects of a kind, and what may give them a default queue.
+
+    The field is in the path, so that whoever answers need not know the kind.
+    """
+    hook = _Hook(
+        kind=kind.kind.lower(),
+        resource=kind.plural,
+        group=kind.group,
+        version=kind.version,
+        name=f"m{kind.plural}.{kind.group}",
+        at=f"{BY_FIELD}{kind.field}",
+        operations=CREATE,
+        condition=("queued", LABELLED),
+        failure="Fail",
+        of_jobs=True,
+    )
+    unqueued = ("not-queued", f"!({LABELLED})")
+    name = f"m{kind.plural}withoutqueue.{kind.group}"
+    return hook, replace(hook, name=name, condition=unqueued, failure="Ignore")
+
+
 def render(scope: Scope) -> list[Wire]:
     """Return the configurations: what fills in, then what refuses.
 
@@ -131,7 +160,8 @@ def render(scope: Scope) -> list[Wire]:
     the ones and give claims to the others.
     """
     by_policy = scope.minor >= MINOR_WITH_MUTATING_POLICIES
-    mutating = _MUTATING if by_policy else (*_MUTATING, *_MUTATING_JOBS)
+    others = [hook for kind in scope.kinds if kind != JOB for hook in _of_kind(kind)]
+    mutating = _MUTATING if by_policy else (*_MUTATING, *_MUTATING_JOBS, *others)
     validating = _VALIDATING if by_policy else (*_VALIDATING, *_VALIDATING_JOBS)
     return [
         _configuration("Mutating", "mutate", mutating, scope),
@@ -174,7 +204,7 @@ def _webhook(hook: _Hook, verb: str, scope: Scope) -> Wire:
             }
         ],
     }
-    if hook.kind == "job":
+    if hook.of_jobs:
         wire["namespaceSelector"] = selector_wire(scope.namespaces)
     if hook.label:
         labelled = {"key": hook.label, "operator": "Exists"}

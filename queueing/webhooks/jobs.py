@@ -1,8 +1,10 @@
-"""batch/v1 Jobs: what is filled in at creation, and the names of what rules speak of."""
+"""Jobs of any kind: what is filled in at creation, and the names of what rules speak of."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from queueing.webhooks.findings import Wire, dig, entries
+from queueing.webhooks.suspension import SUSPEND, SuspendedKind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
@@ -22,7 +24,8 @@ MANAGED_OWNERS = (
     ("kueue.x-k8s.io/v1beta2", "Workload"),
     ("queueing.dev/v1alpha1", "Checkpoint"),
 )
-"""Owners that queue for their children themselves; a CronJob, say, does not."""
+"""Owners that queue for their children themselves, beside kinds that are on; a CronJob, say, does
+not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +43,25 @@ class Surroundings:
     """Whether a managed ancestor already queues for this Job."""
 
 
-def has_managed_owner(job: object) -> bool:
-    """Say whether the object's controller queues for it."""
+def owners(kinds: Iterable[SuspendedKind]) -> list[tuple[str, str]]:
+    """Return who queues for its children where some kinds are on: apiVersion and kind."""
+    named = ((one.api_version, one.kind) for one in kinds)
+    return list(dict.fromkeys((*MANAGED_OWNERS, *named)))
+
+
+def has_managed_owner(job: object, kinds: Iterable[SuspendedKind] = ()) -> bool:
+    """Say whether the object's controller queues for it, where some kinds are on."""
+    known = owners(kinds)
     return any(
-        owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) in MANAGED_OWNERS
+        owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) in known
         for owner in entries(job, "metadata", "ownerReferences")
     )
 
 
-def default_job(job: Wire, around: Surroundings) -> Wire:
+def default_job(job: Wire, around: Surroundings, field: str = SUSPEND) -> Wire:
     """Return the Job as it is created: queued by default where that is set up, and suspended.
+
+    `field` is the one that suspends it.
 
     The order is the API's: LocalQueue, priority class, suspension. A Job that an ancestor queues
     for is left alone.
@@ -65,4 +77,12 @@ def default_job(job: Wire, around: Surroundings) -> Wire:
     if around.default_priority_class and QUEUE in labels:
         labels.setdefault(PRIORITY_CLASS, DEFAULT)
     metadata = {**(job.get("metadata") or {}), **({"labels": labels} if labels else {})}
-    return {**job, "metadata": metadata, "spec": {**(job.get("spec") or {}), "suspend": True}}
+    return _with({**job, "metadata": metadata}, field.split("."), value=True)
+
+
+def _with(thing: Wire, path: Sequence[str], *, value: object) -> Wire:
+    """Return an object with a value at a path, and the maps on the way."""
+    step, *rest = path
+    inner = thing.get(step)
+    below = inner if isinstance(inner, dict) else {}
+    return {**thing, step: _with(below, rest, value=value) if rest else value}

@@ -7,7 +7,7 @@ import pytest
 from queueing.core.selectors import Requirement, Selector
 from queueing.webhooks.jobs import QUEUE
 from queueing.webhooks.policies.demand import GROUP, Demand
-from queueing.webhooks.policies.jobs import NAMES
+from queueing.webhooks.policies.queued import NAMES
 from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.render import POLICIES, render
 from queueing.webhooks.scope import Scope

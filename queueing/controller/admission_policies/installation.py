@@ -18,7 +18,6 @@ from queueing.controller.admission_policies.injection import BLIND_S, until_inje
 from queueing.controller.admission_policies.rendering import (
     MINOR_MIN,
     MUTATING,
-    OPTIONAL,
     PROBE_LABEL,
     VALIDATING,
     PolicyRules,
@@ -34,7 +33,13 @@ from queueing.kube.client import Call, Client, Request
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import list_all
 from queueing.kube.request import SETUP_TIMEOUT_S
-from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, JOBS, Resource
+from queueing.kube.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    JOBS,
+    MUTATING_POLICY_BINDINGS,
+    VALIDATING_POLICY_BINDINGS,
+    Resource,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +50,8 @@ RETRY_S = 1.0
 
 There = dict[tuple[Resource, str], Wire]
 """Policies and bindings that the server has, by kind and name."""
-_OWNER = CUSTOM_RESOURCE_DEFINITIONS.at("workloads.kueue.x-k8s.io")
+BINDINGS = (VALIDATING_POLICY_BINDINGS, MUTATING_POLICY_BINDINGS)
+_DEFINITION = CUSTOM_RESOURCE_DEFINITIONS.at("workloads.kueue.x-k8s.io")
 
 
 async def minor_version(client: Client) -> int:
@@ -98,21 +104,33 @@ async def install(
 async def _put_in_force(client: Client, rules: PolicyRules, minor: int) -> None:
     """Apply what a server of this version supports, and wait until it uses that."""
     mutating, there = render(rules), There()
+    owner = await _owner(client) if minor >= MINOR_OF_VALIDATION else {}
     if minor >= MINOR_OF_VALIDATION:
         validating = render_validation(rules)
         there = await _read(client, mutating=minor >= MINOR_MIN)
-        await _apply(client, validating, there)
-        await _withdraw(client, [*validating, *mutating], there)
+        await _apply(client, validating, there, owner)
+        await _withdraw(client, [*validating, *mutating], there, owner)
     if minor < MINOR_MIN:
         asked = minor > 0 and await job_webhooks.follow(client, scope_of(rules, minor))
         instead = "webhooks suspend Jobs" if asked else "Jobs are stopped when seen"
         logger.info("the API server has no mutating policies; %s", instead)
         return
-    await _apply(client, mutating, there)
+    await _apply(client, mutating, there, owner)
     await _answered(client, rules.namespace, digest_of(mutating))
     # Only after the policies work: a pod that neither they nor a webhook rewrites stays gated.
     await job_webhooks.follow(client, scope_of(rules, minor))
     logger.info("the API server suspends managed Jobs at creation")
+
+
+async def _owner(client: Client) -> Wire:
+    """Return a reference to the definition of Workloads, with which all policies go."""
+    found = msgspec.json.decode(await client.get(_DEFINITION))["metadata"]
+    return {
+        "apiVersion": CUSTOM_RESOURCE_DEFINITIONS.api_version,
+        "kind": CUSTOM_RESOURCE_DEFINITIONS.kind,
+        "name": found["name"],
+        "uid": found["uid"],
+    }
 
 
 async def _read(client: Client, *, mutating: bool) -> There:
@@ -125,31 +143,27 @@ async def _read(client: Client, *, mutating: bool) -> There:
     }
 
 
-async def _apply(client: Client, rendered: Rendered, there: There) -> None:
+async def _apply(client: Client, rendered: Rendered, there: There, owner: Wire) -> None:
     """Apply the objects that are missing, or differ from what is rendered."""
-    owner = msgspec.json.decode(await client.get(_OWNER))["metadata"]
-    reference = {
-        "apiVersion": CUSTOM_RESOURCE_DEFINITIONS.api_version,
-        "kind": CUSTOM_RESOURCE_DEFINITIONS.kind,
-        "name": owner["name"],
-        "uid": owner["uid"],
-    }
     for resource, wire in rendered:
-        owned = {**wire["metadata"], "ownerReferences": [reference]}
+        owned = {**wire["metadata"], "ownerReferences": [owner]}
         wanted = {**wire, "metadata": owned}
         if not is_unchanged(there.get((resource, owned["name"])), wanted):
             call = Call(force=True, timeout_s=SETUP_TIMEOUT_S)
             await client.apply(resource.at(owned["name"]), wanted, call)
 
 
-async def _withdraw(client: Client, rendered: Rendered, there: There) -> None:
-    """Delete optional policies that an earlier Configuration needed and this one does not."""
+async def _withdraw(client: Client, rendered: Rendered, there: There, owner: Wire) -> None:
+    """Delete policies that were applied here and are not rendered any more, bindings first."""
     kept = {wire["metadata"]["name"] for _, wire in rendered}
-    for name, kinds in OPTIONAL.items():
-        for resource in kinds:
-            if name not in kept and (resource, name) in there:
-                with suppress(NotFoundError):
-                    await client.delete(resource.at(name))
+    gone = [
+        key
+        for key, one in there.items()
+        if key[1] not in kept and owner in one["metadata"].get("ownerReferences", ())
+    ]
+    for resource, name in sorted(gone, key=lambda one: one[0] not in BINDINGS):
+        with suppress(NotFoundError):
+            await client.delete(resource.at(name))
 
 
 async def _answered(client: Client, namespace: str, digest: str) -> None:

@@ -51,8 +51,8 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
     except NotFoundError:
         return False
     present = found.get("webhooks") or []
-    others = [hook for hook in present if hook["name"] not in ours]
-    mine = {hook["name"]: hook for hook in present if hook["name"] in ours}
+    mine = {one["name"]: one for one in present if one["name"] in ours or _suspends_a_kind(one)}
+    others = [hook for hook in present if hook["name"] not in mine]
     if not others:
         return False
     like = others[0]["clientConfig"]
@@ -63,6 +63,13 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
         await client.patch_json(target, [{"op": "test", **test}, change])
         logger.info("%s: %d webhooks about Jobs and pods", target.label, len(made))
     return True
+
+
+def _suspends_a_kind(hook: Wire) -> bool:
+    """Say whether a webhook is about a kind that is on, or was."""
+    client = hook["clientConfig"]
+    path = str(client.get("url") or client.get("service", {}).get("path"))
+    return f"/mutate-{configurations.BY_FIELD}" in path
 
 
 def _beside(hook: Wire, like: Wire) -> Wire:

@@ -8,7 +8,7 @@ The last policy that is applied is a probe. It marks dry runs in our own namespa
 all mutating policies, which shows when the server uses them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -24,11 +24,19 @@ from queueing.kube.resources import (
     Resource,
 )
 from queueing.translate.labels import NAMESPACE, PRIORITY_CLASS, QUEUE_NAME
-from queueing.webhooks.jobs import MANAGED_OWNERS
+from queueing.webhooks.jobs import owners
 from queueing.webhooks.policies import claims
 from queueing.webhooks.policies import render as validation
-from queueing.webhooks.policies.quotas import FLAVORS_OF_CHECKS
 from queueing.webhooks.scope import Scope, selector_wire
+from queueing.webhooks.suspension import (
+    JOB,
+    SuspendedKind,
+    by_field,
+    is_suspended,
+    labelling,
+    name_with,
+    suspending,
+)
 
 API_VERSION = "admissionregistration.k8s.io/v1"
 PROBE_LABEL = "queueing.dev/policy-probe"
@@ -42,14 +50,6 @@ _LABELLED = (
 )
 _UNLABELLED = f"!has(object.metadata.labels) || !('{QUEUE_NAME}' in object.metadata.labels)"
 _UNCLASSED = f"!has(object.metadata.labels) || !('{PRIORITY_CLASS}' in object.metadata.labels)"
-_NOBODYS = (
-    "!has(object.metadata.ownerReferences)"
-    " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
-    f" && [o.apiVersion, o.kind] in {[list(one) for one in MANAGED_OWNERS]})"
-)
-_DEFAULT = {"name": "default", "parameterNotFoundAction": "Allow"}
-_SUSPENDED = "spec: Object.spec{suspend: true}"
-_RUNS = "!has(object.spec.suspend) || !object.spec.suspend"
 
 Wire = dict[str, Any]
 Pair = tuple[tuple[Resource, Wire], tuple[Resource, Wire]]
@@ -58,11 +58,6 @@ Rendered = list[tuple[Resource, Wire]]
 """Objects to be applied, in order, each with its kind."""
 MUTATING = {one.kind: one for one in (MUTATING_POLICIES, MUTATING_POLICY_BINDINGS)}
 VALIDATING = {one.kind: one for one in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS)}
-OPTIONAL: dict[str, tuple[Resource, Resource]] = {
-    DEFAULT_PRIORITY: (MUTATING_POLICY_BINDINGS, MUTATING_POLICIES),
-    FLAVORS_OF_CHECKS.name: (VALIDATING_POLICY_BINDINGS, VALIDATING_POLICIES),
-}
-"""Policies that a feature gate turns on, by name, with the kinds of their binding and policy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +68,8 @@ class PolicyRules:
     without_queue_name: bool
     namespace: str
     """The namespace of this installation, where the probe is tried."""
+    kinds: tuple[SuspendedKind, ...] = (JOB,)
+    """Kinds that are on, and suspended by a field."""
     service: str = "kueue-webhook-service"
     """Name of the Service by which the API server calls webhooks."""
     default_class: bool = True
@@ -96,40 +93,53 @@ def digest_of(rendered: Rendered) -> str:
 
 
 def _mutating(rules: PolicyRules) -> Iterator[Pair]:
-    everywhere = selector_wire(rules.namespaces)
-    managed = f"({_LABELLED}) || ({_NOBODYS})" if rules.without_queue_name else _LABELLED
-    yield _pair(
-        "queueing-suspend-jobs",
-        # Not for Jobs that come suspended, as most do: a change makes the server run all
-        # admission plugins again.
-        [("managed", managed), ("runs", _RUNS)],
-        f"Object{{{_SUSPENDED}}}",
-        namespaces=everywhere,
-    )
-    label = f"metadata: Object.metadata{{labels: {{'{QUEUE_NAME}': 'default'}}}}"
-    yield _pair(
-        "queueing-default-queue",
-        [("without-queue", _UNLABELLED), ("without-owner", _NOBODYS)],
-        f"Object{{{label}, {_SUSPENDED}}}",
-        namespaces=everywhere,
-        parameter={
-            "kind": {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue"},
-            "ref": _DEFAULT,
-        },
-    )
-    if not rules.default_class:
+    everywhere, nobodys = selector_wire(rules.namespaces), _without_owner(rules.kinds)
+    managed = f"({_LABELLED}) || ({nobodys})" if rules.without_queue_name else _LABELLED
+    for field, kinds in by_field(rules.kinds).items():
+        yield _pair(
+            name_with("queueing-suspend-jobs", field),
+            # Not for those that come suspended, as most do: a change makes the server run all
+            # admission plugins again.
+            [("managed", managed), ("runs", f"!{is_suspended(field)}")],
+            _json(suspending(field)),
+            _created(kinds, everywhere),
+        )
+        yield _pair(
+            name_with("queueing-default-queue", field),
+            [("without-queue", _UNLABELLED), ("without-owner", nobodys)],
+            _json(f"{labelling(QUEUE_NAME, 'default')} + {suspending(field)}"),
+            _created(kinds, everywhere),
+            "LocalQueue",
+        )
+    if not rules.default_class or not rules.kinds:
         return
-    label = f"metadata: Object.metadata{{labels: {{'{PRIORITY_CLASS}': 'default'}}}}"
     yield _pair(
         DEFAULT_PRIORITY,
         [("without-class", _UNCLASSED)],
-        f"({_LABELLED}) ? Object{{{label}}} : Object{{}}",
-        namespaces=everywhere,
-        parameter={
-            "kind": {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass"},
-            "ref": _DEFAULT,
-        },
+        _json(f"({_LABELLED}) ? {labelling(PRIORITY_CLASS, 'default')} : []"),
+        _created(sorted(rules.kinds, key=lambda one: (one.group, one.plural)), everywhere),
+        "WorkloadPriorityClass",
     )
+
+
+def _without_owner(kinds: Iterable[SuspendedKind]) -> str:
+    """Say in CEL that no controller of an object queues for it."""
+    return (
+        "!has(object.metadata.ownerReferences)"
+        " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
+        f" && [o.apiVersion, o.kind] in {[list(one) for one in owners(kinds)]})"
+    )
+
+
+def _created(kinds: Iterable[SuspendedKind], namespaces: Wire) -> Wire:
+    """Return the constraints of a policy on the creation of objects of some kinds."""
+    rules = [{**one.rule, "operations": ["CREATE"]} for one in kinds]
+    return {"namespaceSelector": namespaces, "resourceRules": rules}
+
+
+def _json(expression: str) -> Wire:
+    """Return a mutation by JSON patches: the server needs no schema of the kind for these."""
+    return {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
 
 
 def _probe(rules: PolicyRules, digest: str) -> Pair:
@@ -138,8 +148,11 @@ def _probe(rules: PolicyRules, digest: str) -> Pair:
     policy, binding = _pair(
         "queueing-policy-probe",
         [("probe", f"has(object.metadata.labels) && {tried}")],
-        f"Object{{{annotation}, {_SUSPENDED}}}",
-        namespaces={"matchLabels": {NAMESPACE: rules.namespace}},
+        {
+            "patchType": "ApplyConfiguration",
+            "applyConfiguration": {"expression": f"Object{{{annotation}}}"},
+        },
+        _created([JOB], {"matchLabels": {NAMESPACE: rules.namespace}}),
     )
     policy[1]["metadata"]["annotations"] = {PROBE_LABEL: digest}
     return policy, binding
@@ -148,38 +161,25 @@ def _probe(rules: PolicyRules, digest: str) -> Pair:
 def _pair(
     name: str,
     conditions: list[tuple[str, str]],
-    expression: str,
-    *,
-    namespaces: Wire,
-    parameter: Wire | None = None,
+    mutation: Wire,
+    constraints: Wire,
+    parameter: str = "",
 ) -> Pair:
-    """Return a policy on the creation of Jobs, and its binding."""
+    """Return a policy and its binding.
+
+    `parameter` is the kind of the object named `default` without which nothing is changed.
+    """
     spec: Wire = {
-        "matchConstraints": {
-            "namespaceSelector": namespaces,
-            "resourceRules": [
-                {
-                    "apiGroups": ["batch"],
-                    "apiVersions": ["v1"],
-                    "operations": ["CREATE"],
-                    "resources": ["jobs"],
-                }
-            ],
-        },
+        "matchConstraints": constraints,
         "matchConditions": [{"name": key, "expression": text} for key, text in conditions],
         "failurePolicy": "Ignore",
         "reinvocationPolicy": "IfNeeded",
-        "mutations": [
-            {
-                "patchType": "ApplyConfiguration",
-                "applyConfiguration": {"expression": expression},
-            }
-        ],
+        "mutations": [mutation],
     }
     binding: Wire = {"policyName": name}
-    if parameter is not None:
-        spec["paramKind"] = parameter["kind"]
-        binding["paramRef"] = parameter["ref"]
+    if parameter:
+        spec["paramKind"] = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": parameter}
+        binding["paramRef"] = {"name": "default", "parameterNotFoundAction": "Allow"}
     return (
         (MUTATING_POLICIES, _object("MutatingAdmissionPolicy", name, spec)),
         (MUTATING_POLICY_BINDINGS, _object("MutatingAdmissionPolicyBinding", name, binding)),
@@ -202,6 +202,7 @@ def scope_of(rules: PolicyRules, minor: int = MINOR_MIN) -> Scope:
         without_queue_name=rules.without_queue_name,
         namespace=rules.namespace,
         service=rules.service,
+        kinds=rules.kinds,
         reject_unknown_flavors=rules.reject_unknown_flavors,
         minor=minor,
     )

@@ -5,9 +5,11 @@ from typing import Any, Final
 
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
+from queueing.webhooks.policies.queued import beside_a_default_queue, policy_of
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.workloads import WORKLOADS
 from queueing.webhooks.scope import Scope, selector_wire
+from queueing.webhooks.suspension import JOB
 
 Wire = dict[str, Any]
 
@@ -16,11 +18,18 @@ KUEUE: Final = "kueue.x-k8s.io/v1beta2"
 _STAYS: Final = "!has(object.metadata.deletionTimestamp)"
 """What is being deleted is not judged: whoever holds it must be able to let go."""
 POLICIES: Final = (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE)
+"""Policies of every installation that queues Jobs."""
+_OF_JOBS: Final = (JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE)
 
 
 def render(scope: Scope) -> list[Wire]:
     """Return every policy followed by its binding, in a fixed order."""
-    chosen = (*POLICIES, FLAVORS_OF_CHECKS) if scope.reject_unknown_flavors else POLICIES
+    chosen = [one for one in POLICIES if one not in _OF_JOBS or JOB in scope.kinds]
+    for kind in scope.kinds:
+        if kind != JOB:
+            chosen += [policy_of(kind), beside_a_default_queue(kind)]
+    if scope.reject_unknown_flavors:
+        chosen.append(FLAVORS_OF_CHECKS)
     return [wire for policy in chosen for wire in _pair(policy, scope)]
 
 

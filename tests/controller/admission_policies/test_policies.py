@@ -9,7 +9,6 @@ from aiohttp.test_utils import TestServer
 from queueing.apiserver.server import serve
 from queueing.controller.admission_policies.installation import install, minor_version
 from queueing.controller.admission_policies.rendering import (
-    OPTIONAL,
     PROBE_LABEL,
     PolicyRules,
     digest_of,
@@ -19,6 +18,7 @@ from queueing.controller.admission_policies.rendering import (
 from queueing.core.selectors import Requirement, Selector
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.webhooks.suspension import kinds_on
 
 SOME = Selector((Requirement(key="team", operator="Exists"),))
 
@@ -69,9 +69,9 @@ def test_jobs_without_a_queue_are_suspended_only_if_they_are_managed() -> None:
 def test_a_default_queue_labels_and_suspends_at_once() -> None:
     """A policy does not see what another one changed, so that both must be in one."""
     policy = named(rules(), "queueing-default-queue")
-    expression = policy["spec"]["mutations"][0]["applyConfiguration"]["expression"]
-    assert "'kueue.x-k8s.io/queue-name': 'default'" in expression
-    assert "suspend: true" in expression
+    expression = policy["spec"]["mutations"][0]["jsonPatch"]["expression"]
+    assert "path: '/metadata/labels/kueue.x-k8s.io~1queue-name', value: 'default'" in expression
+    assert "path: '/spec/suspend', value: true" in expression
     assert policy["spec"]["paramKind"]["kind"] == "LocalQueue"
 
 
@@ -83,7 +83,6 @@ def test_gates_add_and_take_away_policies() -> None:
     usual, gated = names(rules()), names(rules(default_class=False, reject_unknown_flavors=True))
     assert usual - gated == {"queueing-default-priority"}
     assert gated - usual == {"queueing-validate-flavors-of-checks"}
-    assert OPTIONAL.keys() == usual ^ gated
 
 
 @pytest.mark.parametrize(
@@ -128,6 +127,8 @@ class Accepting:
     async def take(self, request: web.Request) -> web.Response:
         if "limit" in request.query:
             return web.json_response({"metadata": {}, "items": self.listed(request.path)})
+        if request.method == "DELETE":
+            self.held.pop(request.path)
         applied = request.method == "PATCH" and "polic" in request.path
         if applied:
             self.applied.append(request.path)
@@ -181,6 +182,19 @@ async def test_what_the_server_has_already_is_not_written_again() -> None:
     applied = await accepting.install(rules())
     assert {path.rpartition("/")[2] for path in applied} == everything
     assert await accepting.install(rules()) == []
+
+
+async def test_policies_of_a_kind_that_is_off_again_go_and_those_of_others_stay() -> None:
+    accepting = Accepting()
+    await accepting.install(rules())
+    before = set(accepting.held)
+    foreign = f"{next(iter(before)).rpartition('/')[0]}/queueing-of-somebody-else"
+    accepting.held[foreign] = {"metadata": {"name": "queueing-of-somebody-else"}, "spec": {}}
+    await accepting.install(rules(kinds=kinds_on(["kubeflow.org/mpijob"], {})))
+    names = {path.rpartition("/")[2] for path in accepting.held}
+    assert "queueing-validate-mpijobs.kubeflow.org" in names
+    await accepting.install(rules())
+    assert set(accepting.held) == {*before, foreign}
 
 
 async def test_what_another_configuration_asks_for_is_written() -> None:
