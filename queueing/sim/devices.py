@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
+from queueing.devices.rules.index import index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import catalog_of
 from queueing.devices.wire.given import amounts_of
-from queueing.devices.wire.index import index_of, slice_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.names import WORKLOAD_UID, pod_of, workload_uid
 from queueing.devices.wire.offers import Shape, judge
+from queueing.devices.wire.slices import slice_of
 from queueing.devices.wire.true_up import (
     NO_CHARGES,
     Charges,

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from queueing.cel.values import Amount, Version
+from queueing.devices.rules.index import Device, Index, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.allocations import Holding, holdings
-from queueing.devices.wire.index import Device, Index, index_of, slice_of
+from queueing.devices.wire.slices import slice_of
 from queueing.sim.documents import Document
 from queueing.translate.inbound.manifests import ManifestError, read
 from queueing.translate.wire.meta import Wire

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from queueing.devices.rules.index import Index, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import catalog_of
-from queueing.devices.wire.index import Index, index_of, slice_of
+from queueing.devices.wire.slices import slice_of
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload

@@ -1,6 +1,6 @@
 """Errors of a start that are not the API server's."""
 
-from queueing.devices.wire.messages import DeviceReason
+from queueing.devices.rules.messages import DeviceReason
 from queueing.kube.errors import NotSentError
 
 

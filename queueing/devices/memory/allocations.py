@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.names import Key
+from queueing.devices.rules.index import Device, DeviceName
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.given import Amounts, amounts_of
-from queueing.devices.wire.index import Device, DeviceName
 from queueing.devices.wire.names import WORKLOAD_UID, pod_of
 from queueing.devices.wire.objects import Allocation, ResourceClaim
 from queueing.devices.wire.true_up import NO_CHARGES, Charges, Possession, given, settled

@@ -10,11 +10,11 @@ from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.devices.memory.allocations import Holdings
+from queueing.devices.rules.index import Device, DeviceName, Index, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.allocations import holdings
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import NO_CATALOG, Catalog, catalog_of
-from queueing.devices.wire.index import Device, DeviceName, Index, Slice, index_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.names import WORKLOAD, label_value, workload_uid
 from queueing.devices.wire.offers import Shape, offers

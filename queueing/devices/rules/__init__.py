@@ -1,5 +1,7 @@
-"""What is decided about devices without objects of the API. Pure.
+"""What is decided about devices without objects of the API: which serve a request, how many pods.
 
-`selector` holds an expression against a device; `containers` says which containers of a pod share
-a request.
+Pure. Reading order: `index` (slices and nodes → devices) and `requests` (what pods ask for);
+`selector` (an expression held against a device), `matching` (which devices satisfy a request),
+`packing` (how many pods they could serve); `containers` (which containers of a pod share a
+request), `free` (which devices are free), `messages` (all that users are told).
 """

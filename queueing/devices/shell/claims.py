@@ -16,8 +16,8 @@ from queueing.controller.jobs.start_errors import DevicesRefusedError, Namespace
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.devices.memory.objects import DeviceMemory
+from queueing.devices.rules.messages import NO_DOMAINS, QUOTA_IS_FULL, DeviceReason
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.messages import NO_DOMAINS, QUOTA_IS_FULL, DeviceReason
 from queueing.devices.wire.names import COMPUTE_DOMAIN, PLAN, digest, workload_uid
 from queueing.kube.client import Call
 from queueing.kube.deletion import this_life

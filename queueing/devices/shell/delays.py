@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from queueing.controller.job_pods import pods_of
 from queueing.controller.term import Term
 from queueing.devices.memory.objects import DeviceMemory
+from queueing.devices.rules.free import free_text
+from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.shell.pod_replacement import PodReplacement
 from queueing.devices.shell.starting import parts_of
 from queueing.devices.wire.delays import (
@@ -26,8 +28,6 @@ from queueing.devices.wire.delays import (
     made_anew,
     waits_for_devices,
 )
-from queueing.devices.wire.free import free_text
-from queueing.devices.wire.messages import DeviceReason
 from queueing.kube.listing import list_all
 from queueing.kube.resources import Resource
 from queueing.translate.jobs.view import JobView

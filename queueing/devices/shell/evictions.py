@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from queueing.controller.term import Term
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.devices.memory.objects import DeviceMemory
+from queueing.devices.rules.messages import OUTGROWN, REPLACED
 from queueing.devices.shell.starting import parts_of
 from queueing.devices.wire.asks import devices_of
 from queueing.devices.wire.bound import asked_by_users
-from queueing.devices.wire.messages import OUTGROWN, REPLACED
 from queueing.devices.wire.names import CLAIM_SPECS
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.problems import Problems

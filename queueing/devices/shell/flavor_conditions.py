@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.devices.memory.objects import DeviceMemory
-from queueing.devices.wire.messages import DeviceReason
+from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire.objects import DeviceFlavor
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import DEVICE_FLAVORS

@@ -7,8 +7,8 @@ from queueing.controller.stores.by_name import keep
 from queueing.core.names import Key
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.index import slice_of
 from queueing.devices.wire.names import pod_of, workload_uid
+from queueing.devices.wire.slices import slice_of
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.wire.meta import Meta
 

@@ -9,8 +9,8 @@ from queueing.controller.jobs.start_errors import DevicesRefusedError, Namespace
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.devices.memory.objects import DeviceMemory
+from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.shell.claims import Claims
-from queueing.devices.wire.messages import DeviceReason
 from queueing.devices.wire.realisation import NO_CHANGES, Owner, PodChanges, Realisation, realise
 from queueing.devices.wire.terms import UnservedError
 from queueing.kube.errors import NotSentError

@@ -5,13 +5,13 @@ and how much quota it is charged.
 
 Reading order:
 
-1. What there is: `objects` of the API, `index` (ResourceSlices and nodes → devices) and `catalog`
+1. What there is: `objects` of the API, `slices` (ResourceSlices → devices) and `catalog`
    (DeviceFlavors, DeviceClasses and mappings → rules).
-2. What pods request: `asks`; `requests` in terms of devices.
-3. Offers: `offers`, by `matching` (which devices satisfy a request), `packing` (how many pods they
-   could serve), `charges` and `counting` (what is charged); `lacks` of the whole cluster.
+2. What pods request: `asks`; `claim_specs` (claims and templates → requests).
+3. Offers: `offers`, by the rules for matching and packing, `charges` and `counting` (what is
+   charged); `lacks` of the whole cluster.
 4. Claims of an admission: `realisation`, with `terms`, `domains` and `swaps`; `names` of all that
    is created; `bound` and `own_claims` for claims that users wrote themselves.
 5. After the allocation: `allocations` and `given` (what claims hold), `true_up` (what is charged
-   then), `free` and `delays` (what users are told while pods wait), `messages`.
+   then), `delays` (what users are told while pods wait).
 """

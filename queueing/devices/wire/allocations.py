@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from queueing.devices.rules.index import DeviceName
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.given import consumed_of
-from queueing.devices.wire.index import DeviceName
 from queueing.devices.wire.names import FLAVOR, INJECT_RESOURCE, POD_SET, WORKLOAD, WORKLOAD_UID
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from queueing.devices.rules.containers import SIDECAR, InitAsk, most_at_once, uses
+from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.catalog import NO_CATALOG, Catalog
-from queueing.devices.wire.messages import DeviceReason
 from queueing.devices.wire.names import INJECTED_MAX, SLOT, TRAITS, digest
 from queueing.devices.wire.own_claims import OwnClaims
 from queueing.translate.problems import Problems

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from queueing.devices.rules.matching import Classes
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.matching import Classes
 from queueing.devices.wire.names import CLASS_PREFIX
 from queueing.devices.wire.own_claims import DeviceGates, gates_of
 from queueing_api.config.v1beta2 import Configuration

@@ -6,11 +6,11 @@ lower the charge later. Nothing is charged 0 because data are missing.
 
 from collections.abc import Iterable, Mapping
 
+from queueing.devices.rules.index import Device
+from queueing.devices.rules.requests import DEVICES_MAX, Claim, Way
 from queueing.devices.rules.selector import Answer, selector
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.catalog import Catalog, ClassRule, Source
-from queueing.devices.wire.index import Device
-from queueing.devices.wire.requests import DEVICES_MAX, Claim, Way
 from queueing_api.quantity import NANO_PER_UNIT
 
 Found = Mapping[tuple[int, int], tuple[Device, ...]]

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from queueing.core.devices import DeviceAsk
+from queueing.devices.rules.messages import DeviceReason
+from queueing.devices.rules.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way
 from queueing.devices.wire.asks import Bound, DeviceSurroundings, devices_of
 from queueing.devices.wire.catalog import Catalog
-from queueing.devices.wire.messages import DeviceReason
+from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.names import SLOT, TRAITS
 from queueing.devices.wire.offers import Shape, shapes_of
 from queueing.devices.wire.own_claims import INTEGRATION, OwnClaims
-from queueing.devices.wire.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way, claim_of
 from queueing.translate.problems import Problems
 from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import PodSet

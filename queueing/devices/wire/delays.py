@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.devices.wire.messages import QUOTA_IS_FULL, DeviceReason
+from queueing.devices.rules.messages import QUOTA_IS_FULL, DeviceReason
 from queueing.devices.wire.names import GATE, INJECT
 from queueing.translate.wire.meta import Condition, Meta, Wire
 from queueing.translate.wire.pods import PodClaim

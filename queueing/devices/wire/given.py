@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
+from queueing.devices.rules.index import Device, DeviceName
+from queueing.devices.rules.requests import Way
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.catalog import Catalog, ClassRule
 from queueing.devices.wire.charges import device_charge, rule_charge
-from queueing.devices.wire.index import Device, DeviceName
+from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.names import FLAVOR, INJECT_RESOURCE, WORKLOAD_UID
-from queueing.devices.wire.requests import Way, claim_of
 from queueing_api.quantity import NANO_PER_UNIT, QuantityError, parse
 
 Amounts = Mapping[str, int]

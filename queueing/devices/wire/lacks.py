@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from queueing.core.selectors import Toleration
+from queueing.devices.rules.index import Index
+from queueing.devices.rules.matching import candidates
+from queueing.devices.rules.messages import insufficient
+from queueing.devices.rules.requests import Request, Way
 from queueing.devices.wire.catalog import Catalog
-from queueing.devices.wire.index import Index
-from queueing.devices.wire.matching import candidates
-from queueing.devices.wire.messages import insufficient
+from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.offers import Shape, is_only_counted
-from queueing.devices.wire.requests import Request, Way, claim_of
 
 _WHATEVER_TAINTS = (Toleration(operator="Exists"),)
 

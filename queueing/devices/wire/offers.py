@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.names import FlavorName, ResourceName
-from queueing.devices.wire.asks import Ask, Bound, PodDevices, shape_of
-from queueing.devices.wire.catalog import Catalog
-from queueing.devices.wire.charges import claim_charges, device_charge
-from queueing.devices.wire.index import Device, Index
-from queueing.devices.wire.matching import Candidates, candidates
-from queueing.devices.wire.messages import (
+from queueing.devices.rules.index import Device, Index
+from queueing.devices.rules.matching import Candidates, candidates
+from queueing.devices.rules.messages import (
     DeviceReason,
     Refusal,
     apart,
@@ -20,9 +17,13 @@ from queueing.devices.wire.messages import (
     too_small,
     unsupported,
 )
+from queueing.devices.rules.packing import Wanted, pods_served
+from queueing.devices.rules.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way
+from queueing.devices.wire.asks import Ask, Bound, PodDevices, shape_of
+from queueing.devices.wire.catalog import Catalog
+from queueing.devices.wire.charges import claim_charges, device_charge
+from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.objects import FlavoredResource
-from queueing.devices.wire.packing import Wanted, pods_served
-from queueing.devices.wire.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way, claim_of
 from queueing.devices.wire.terms import UnservedError, check, claim_for, is_plugins
 
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 
+from queueing.devices.rules.requests import DEVICES_MAX, Claim
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import Ask
+from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.objects import FlavoredResource
-from queueing.devices.wire.requests import DEVICES_MAX, Claim, claim_of
 
 
 class UnservedError(ValueError):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.index import slice_of
+from queueing.devices.wire.slices import slice_of
 from queueing.translate.inbound.manifests import read
 
 D = "dra.example.com"

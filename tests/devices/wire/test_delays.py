@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from queueing.devices.rules.free import free_text
+from queueing.devices.rules.index import DeviceName
+from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire.delays import (
     Delay,
     Pod,
@@ -12,9 +15,6 @@ from queueing.devices.wire.delays import (
     lacks_a_claim,
     waits_for_devices,
 )
-from queueing.devices.wire.free import free_text
-from queueing.devices.wire.index import DeviceName
-from queueing.devices.wire.messages import DeviceReason
 from queueing.translate.inbound.manifests import read
 from tests.devices.fleet import DRIVER, fleet, gpu, index, node, resource_slice
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from queueing.core.lifecycle.steps import Cause
-from queueing.devices.wire.messages import DeviceReason
+from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire.names import CHANNEL, COMPUTE_DOMAIN
 from queueing.devices.wire.realisation import Owner, Realisation, realise
 from queueing.translate.wire.meta import Meta

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from queueing.devices.wire.messages import DeviceReason
+from queueing.devices.rules.messages import DeviceReason
 from queueing.translate.inbound.workloads import asks_of
 from queueing.translate.requests import Surroundings
 from tests.devices.fleet import (

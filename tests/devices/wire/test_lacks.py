@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from queueing.devices.rules.index import Index
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import devices_of
 from queueing.devices.wire.catalog import Catalog, catalog_of
-from queueing.devices.wire.index import Index
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.offers import shapes_of
 from queueing.translate.inbound.manifests import read

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.selectors import untolerated
-from queueing.devices.rules.selector import Answer, Verdict, selector
-from queueing.devices.wire.index import Device
-from queueing.devices.wire.messages import (
+from queueing.devices.rules.index import Device
+from queueing.devices.rules.messages import (
     Lack,
     Refusal,
     aborts,
@@ -15,7 +14,8 @@ from queueing.devices.wire.messages import (
     invalid,
     none_meets,
 )
-from queueing.devices.wire.requests import Way
+from queueing.devices.rules.requests import Way
+from queueing.devices.rules.selector import Answer, Verdict, selector
 
 Classes = Mapping[str, tuple[str, ...]]
 """Selectors of each DeviceClass."""

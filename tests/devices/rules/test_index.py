@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from queueing.devices.wire.index import Capacity, Index
+from queueing.devices.rules.index import Capacity, Index
 from tests.devices.fleet import DRIVER, gpu, index, node, resource_slice
 
 Wire = dict[str, Any]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from queueing.devices.wire.index import DeviceName, Pool
+from queueing.devices.rules.index import DeviceName, Pool
 from queueing_api.quantity import Form, ParsedQuantity
 
 QUOTED_MAX = 200

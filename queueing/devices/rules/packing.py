@@ -7,8 +7,8 @@ constraints over the requests that they name.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from queueing.devices.wire.index import Device, DeviceName, Index, Pool
-from queueing.devices.wire.requests import DEVICES_MAX, Claim, Constraint, Way
+from queueing.devices.rules.index import Device, DeviceName, Index, Pool
+from queueing.devices.rules.requests import DEVICES_MAX, Claim, Constraint, Way
 
 PODS_MAX = 4096
 """Pods after which counting on one node ends."""

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.selectors import Toleration
-from queueing.devices.wire import objects as wire
-from queueing.translate.wire import pods
-from queueing_api.quantity import parse
 
 DEVICES_MAX = 32
 """Devices that one claim can be given."""
@@ -66,49 +63,3 @@ class Claim:
     def device_count(self) -> int:
         """Return how many devices it takes at most."""
         return sum(max(one.count for one in request.ways) for request in self.requests)
-
-
-def claim_of(spec: wire.ResourceClaimSpec) -> Claim:
-    """Read the spec of a claim or template."""
-    devices = spec.devices
-    return Claim(
-        requests=tuple(
-            Request(name=one.name, ways=tuple(map(_way, one.first_available or _only(one))))
-            for one in devices.requests
-        ),
-        constraints=tuple(
-            Constraint(
-                attribute=one.match_attribute or one.distinct_attribute,
-                requests=tuple(one.requests),
-                distinct=bool(one.distinct_attribute),
-            )
-            for one in devices.constraints
-        ),
-    )
-
-
-def _only(request: wire.DeviceRequest) -> list[wire.SubRequest]:
-    return [request.exactly] if request.exactly is not None else []
-
-
-def _way(found: wire.SubRequest) -> Way:
-    asked = found.capacity.requests if found.capacity else {}
-    return Way(
-        name=found.name,
-        device_class=found.device_class_name,
-        selectors=tuple(one.cel.expression for one in found.selectors),
-        count=0 if found.allocation_mode == "All" else found.count,
-        capacity={name: parse(asked[name]).nano for name in sorted(asked)},
-        tolerations=tuple(map(_toleration, found.tolerations)),
-        admin=found.admin_access,
-    )
-
-
-def _toleration(found: pods.Toleration) -> Toleration:
-    return Toleration(
-        key=found.key,
-        operator=found.operator or "Equal",
-        value=found.value,
-        effect=found.effect,
-        toleration_seconds=found.toleration_seconds,
-    )

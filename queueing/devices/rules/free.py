@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from queueing.devices.wire.index import Device, DeviceName, Index, Pool
+from queueing.devices.rules.index import Device, DeviceName, Index, Pool
 from queueing_api.quantity import Form, ParsedQuantity
 
 NODES_MAX = 3
