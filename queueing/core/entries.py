@@ -15,6 +15,7 @@ from queueing.core.quota.node import Node
 from queueing.core.usage import Demand
 from queueing.core.values import value
 
+_BEGINS_ANEW = frozenset((None, Mode.DEFERRED_FIT, Mode.SKIPPED))
 NOTHING: Mapping[FlavorResource, int] = MappingProxyType({})
 
 
@@ -108,6 +109,6 @@ class Ruling(NamedTuple):
         A workload that waits for victims tries all anew when they have left, and so does one that
         was skipped because others of the round came first.
         """
-        if self.preemptions or self.mode in (None, Mode.DEFERRED_FIT, Mode.SKIPPED):
+        if self.preemptions or self.decision.mode in _BEGINS_ANEW:
             return None
         return self.entry.assignment.progress

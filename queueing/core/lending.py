@@ -40,16 +40,8 @@ class LendLast:
 
     def waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        if not entry.assignment.borrow or not self._lends_last or self._fits_beside(entry):
+        if not entry.assignment.borrow or not self._lends_last:
             return False
-        self._waiting.append(entry)
-        return True
-
-    def left(self) -> Iterable[Entry]:
-        """Return the entries that waited in vain, in the order in which they came."""
-        return [one for one in self._waiting if one.node.root not in self._moved]
-
-    def _fits_beside(self, entry: Entry) -> bool:
         node, root = entry.node, entry.node.root
         for resource, amount in entry.usage.items():
             asked = self._asked.get((root, resource))
@@ -57,8 +49,13 @@ class LendLast:
                 asked = self._asked[root, resource] = self._asked_of(root, resource)
             others = asked[root] - asked.get(node, 0)
             if amount + others > node.cells[resource].available():
-                return False
-        return True
+                self._waiting.append(entry)
+                return True
+        return False
+
+    def left(self) -> Iterable[Entry]:
+        """Return the entries that waited in vain, in the order in which they came."""
+        return [one for one in self._waiting if one.node.root not in self._moved]
 
     def _asked_of(self, root: Node, resource: FlavorResource) -> dict[Node, int]:
         found: dict[Node, int] = {}

@@ -144,7 +144,9 @@ def _plainly(head: Head, world: World) -> Entry | None:
     if found.progress is not None and found.progress.generation != generation:
         # found in another tree, or before quotas changed: all else is the same
         found = replace(found, progress=replace(found.progress, generation=generation))
-    return Entry(head, rules, node, found) if _is_covered(head, world, found) else None
+    if world.allowance is not None and not _is_covered(head, world, found):
+        return None
+    return Entry(head, rules, node, found)
 
 
 def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:

@@ -1,8 +1,7 @@
-"""The order of workloads in a queue, and of the heads in a round."""
+"""The order of workloads in a queue."""
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import Uid
 from queueing.core.settings import RequeuingTimestamp, Settings
 
 QueueKey = tuple[float, int, int, float, str]
@@ -42,15 +41,3 @@ def queue_key(
     a workload whose preemptions are in progress.
     """
     return local_usage, 0 if sticky else 1, -workload.priority, timestamp, workload.uid
-
-
-def entry_key(
-    workload: WorkloadFact, borrow: int, timestamp: float, settings: Settings
-) -> tuple[int, int, float, Uid]:
-    """Return the place of a head among those of its round, without fair sharing.
-
-    Order: least borrowing, highest priority (if `priority_sorting_within_cohort`), longest queued,
-    uid. If preemptors come first, the caller has to sort them.
-    """
-    priority = -workload.priority if settings.priority_sorting_within_cohort else 0
-    return borrow, priority, timestamp, workload.uid

@@ -7,7 +7,7 @@ the entries that result are ordered, and `process`ed one after the other, each o
 it left.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 from queueing.core.decisions import Mode
 from queueing.core.draft import Draft
@@ -15,34 +15,40 @@ from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import fair_order
 from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.lending import LendLast
+from queueing.core.names import Uid
 from queueing.core.nomination import World, nominate
-from queueing.core.ordering import entry_key
 from queueing.core.processing import process
+from queueing.core.settings import Settings
 
 _GIVES_WAY = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
 """How far heads came after which others of their queues may have a turn."""
 
+Pause = Callable[[], bool]
+"""Says whether the caller wants to do something else."""
 Round = Generator[None, None, list[Ruling]]
-"""A round that may pause: it yields after each head, and returns its rulings in the order made.
+"""A round that yields where it pauses, and returns its rulings in the order made.
 
 While it pauses, nothing may change what it depends on.
 """
 
 
-def process_round(heads: Iterable[Head], world: World, *, in_order: bool = False) -> Round:
+def process_round(
+    heads: Iterable[Head], world: World, *, in_order: bool = False, pause: Pause | None = None
+) -> Round:
     """Decide every head once, as one cycle of Kueue does; with `in_order`, in the given order.
 
     Two kinds of heads get no ruling, and are to be judged again: those that wait for who borrows
     less (`LendLast`), and, where credits bend fair-share weights, those that would borrow while a
     queue that was served in this round still has the smaller share (`Precedence`).
-    The tree is as it was when the round ends. Raises KeyError for the head of a queue that is not
-    in the tree or the rules.
+    `pause` is asked after each head. The tree is as it was when the round ends. Raises KeyError for
+    the head of a queue that is not in the tree or the rules.
     """
     reach = world.reach()
     entries: list[Entry] = []
     for head in heads:
         entries.append(nominate(head, world, reach))
-        yield
+        if pause is not None and pause():
+            yield
     rulings: list[Ruling] = []
     precedence = Precedence(world.tree) if world.followed else None
     lending, draft = LendLast(world), Draft(world)
@@ -57,7 +63,8 @@ def process_round(heads: Iterable[Head], world: World, *, in_order: bool = False
                 lending.note(ruling.entry)
             if precedence is not None and mode is None and entry.head.queue in world.followed:
                 precedence.served(entry.node, entry.usage)
-            yield
+            if pause is not None and pause():
+                yield
     return rulings
 
 
@@ -80,10 +87,26 @@ def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
     if settings.fair_sharing is not None:
         return fair_order(entries, world.tree, settings)
 
-    def key(entry: Entry) -> tuple[bool, tuple[int, int, float, str]]:
-        head = entry.head
-        place = entry_key(head.workload, entry.assignment.borrow, head.timestamp, settings)
-        return not (preemptors_first and head.preempting), place
+    return iter(sorted(entries, key=entry_key(settings)))
 
+
+def entry_key(settings: Settings) -> Callable[[Entry], tuple[bool, int, int, float, Uid]]:
+    """Return what gives the place of an entry in its round, without fair sharing.
+
+    Order: preemptors if they come first, least borrowing, highest priority (if
+    `priority_sorting_within_cohort`), longest queued, uid.
+    """
+    by_priority = settings.priority_sorting_within_cohort
     preemptors_first = settings.prioritize_preemptors
-    return iter(sorted(entries, key=key))
+
+    def key(entry: Entry) -> tuple[bool, int, int, float, Uid]:
+        head = entry.head
+        return (
+            not (preemptors_first and head.preempting),
+            entry.assignment.borrow,
+            -head.workload.priority if by_priority else 0,
+            head.timestamp,
+            head.workload.uid,
+        )
+
+    return key

@@ -21,6 +21,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import CohortName, Key, QueueName
+from queueing.core.rounds import Pause
 from queueing.core.settings import Settings
 from queueing.state import invariants
 from queueing.state.answers import reports
@@ -32,7 +33,7 @@ from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.views import Changed, CohortView, PendingItem, QueueView
-from queueing.state.scheduler.schedule import Pause, Steps, run_round, schedule, sweep
+from queueing.state.scheduler.schedule import Steps, run_round, schedule, sweep
 
 
 class Engine:

@@ -38,13 +38,22 @@ def tree_place(root: Node) -> tuple[bool, str]:
 class _Tournament:
     """The games of one tree: of each cohort, the entries from below, sorted by their scores."""
 
-    __slots__ = ("_games", "_left", "_prefers_non_borrowing", "_settings", "_shares", "_tree")
+    __slots__ = (
+        "_by_priority",
+        "_games",
+        "_left",
+        "_preemptors_first",
+        "_prefers_non_borrowing",
+        "_shares",
+        "_tree",
+    )
 
     def __init__(self, tree: QuotaTree, settings: Settings) -> None:
         fair = settings.fair_sharing
         self._tree = tree
-        self._settings = settings
         self._shares = Shares()
+        self._preemptors_first = settings.prioritize_preemptors
+        self._by_priority = settings.priority_sorting_within_cohort
         self._prefers_non_borrowing = fair is not None and fair.prioritize_non_borrowing
         self._left: dict[Node, list[Entry]] = {}
         """The entries of each queue that did not win yet."""
@@ -56,28 +65,32 @@ class _Tournament:
         for one in entries:
             self._left.setdefault(one.node, []).append(one)
         for queue in self._left:
-            self._enter_best(queue)
+            self._games.setdefault(queue.parent or queue, []).append(self._best_of(queue))
+        for game in self._games.values():
+            game.sort()
         cohorts = {above for queue in self._left for above in queue.ancestors()}
         for cohort in sorted(cohorts, key=_height):
             self._send_up(cohort)
         final = self._games[root]
         while final:
             winner = final[0][1]
-            path = list(winner.node.ancestors()) or [root]
+            queue = winner.node
+            left, path = self._left[queue], [root]
+            if queue.parent is not None and queue.parent is not root:
+                path = list(queue.ancestors())
             for node in path:
                 del self._games[node][0]
-            self._left[winner.node].remove(winner)
+            left.remove(winner)
             yield winner
-            if self._left[winner.node]:
-                self._enter_best(winner.node)
+            if left:
+                insort(self._games[path[0]], self._best_of(queue))
             for node in path[:-1]:
                 if self._games[node]:
                     self._send_up(node)
 
-    def _enter_best(self, queue: Node) -> None:
-        """Enter the best entry of a queue that did not win yet in the game of its cohort."""
-        best = min([(self._score(queue, one), one) for one in self._left[queue]])
-        insort(self._games.setdefault(queue.parent or queue, []), best)
+    def _best_of(self, queue: Node) -> tuple[Score, Entry]:
+        """Return the best entry of a queue that did not win yet."""
+        return min([(self._score(queue, one), one) for one in self._left[queue]])
 
     def _send_up(self, cohort: Node) -> None:
         """Enter the best entry of a cohort in the game of its parent, if it has one."""
@@ -88,7 +101,7 @@ class _Tournament:
 
     def _score(self, child: Node, entry: Entry) -> Score:
         """Return the score of a child of a cohort with the entry's usage added."""
-        node, usage, head, settings = entry.node, entry.usage, entry.head, self._settings
+        node, usage, head = entry.node, entry.usage, entry.head
         if child is node:
             share = self._shares.of(node, usage)
             borrows = self._prefers_non_borrowing and _borrows_with(node, usage)
@@ -98,10 +111,10 @@ class _Tournament:
                 share = self._shares.of(child)
                 borrows = self._prefers_non_borrowing and child.borrows(usage)
         return (
-            not (settings.prioritize_preemptors and head.preempting),
+            not (self._preemptors_first and head.preempting),
             borrows,
             *share,
-            -head.workload.priority if settings.priority_sorting_within_cohort else 0,
+            -head.workload.priority if self._by_priority else 0,
             head.timestamp,
             head.workload.uid,
         )
@@ -114,7 +127,7 @@ def _height(node: Node) -> tuple[int, str]:
 def _borrows_with(queue: Node, usage: Mapping[FlavorResource, int]) -> bool:
     """Say whether a queue would borrow any of what it would use more."""
     for resource, amount in usage.items():
-        cell = queue.cell(resource)
+        cell = queue.cells.get(resource) or queue.cell(resource)
         if cell.usage + amount > cell.quota:
             return True
     return False

@@ -75,6 +75,11 @@ class Item:
     wait: Wait | None = None
     """Why it waits, by its own last judgement; `Peers.wait` holds for all of its peers."""
 
+    @property
+    def is_sticky(self) -> bool:
+        """Whether it goes before others of its queue, because its preemptions are in progress."""
+        return not self.order[1]
+
     def __lt__(self, other: Item) -> bool:
         return self.fact.key < other.fact.key
 

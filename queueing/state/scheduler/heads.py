@@ -104,7 +104,7 @@ def _first_of(memory: Memory, queue: PendingQueue, reach: Reach) -> Item | None:
 
     def bound(resource: FlavorResource, priority: int | None) -> int:
         if priority is None:
-            return node.available(resource)
+            return (node.cells.get(resource) or node.cell(resource)).available()
         return reach.most(queue.name, resource, priority)
 
     while (peers := queue.covered(bound)) is not None:

@@ -2,8 +2,6 @@
 
 from queueing.core.decisions import BARRED, Mode, Requeue, Wait
 from queueing.core.entries import Ruling
-from queueing.core.ordering import queue_key
-from queueing.core.quota.node import Node
 from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.memory import Memory
@@ -12,6 +10,7 @@ from queueing.state.queues.peers import ASIDE, BLOCKING, PARKED, Item, Peers, St
 from queueing.state.scheduler.nominated import holder_of_promise
 from queueing.state.scheduler.reach import Reach
 
+UNHELPED = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
 TRIES_MAX = 256
 """Attempts in a row after which Kueue's search over flavors is taken to go in circles."""
 
@@ -37,7 +36,7 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
     if ruling.taken:
         take_promises(memory, ruling)
     peers = item.peers
-    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or wait.requeue is Requeue.IMMEDIATE:
+    if wait.mode not in UNHELPED or wait.requeue is Requeue.IMMEDIATE:
         strict = memory.objects.is_strict(peers.queue)
         sticky = not memory.rules.promises and not strict and bool(ruling.preemptions)
         isolate(memory, item, sticky=sticky)
@@ -95,13 +94,8 @@ def shelve(memory: Memory, item: Item, ruling: Ruling, reach: Reach) -> None:
         queue.shelve(peers, missing, peers.priority)
 
 
-def requeue_skipped(memory: Memory, item: Item, changed: set[Node]) -> None:
-    """Set a head aside that lost its quota to others of the round, where nothing else changed.
-
-    Otherwise it would lose in the same way again.
-    """
-    if memory.trees.roots[item.peers.queue] in changed:
-        return
+def requeue_skipped(memory: Memory, item: Item) -> None:
+    """Set a head aside that lost its quota to others of the round."""
     isolate(memory, item)
     peers = item.peers
     peers.wait = item.wait
@@ -126,7 +120,7 @@ def go_on_from(memory: Memory, item: Item, ruling: Ruling) -> None:
 
 def unstick(memory: Memory, item: Item) -> None:
     """Return an item to its ordinary place in the queue: its preemptions are over."""
-    if item.order == queue_key(item.fact, item.timestamp, sticky=True):
+    if item.is_sticky:
         isolate(memory, item)
 
 
@@ -166,7 +160,7 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
     Equivalent are those with the same requests and the same priority. Kueue mode only.
     """
     queue = memory.queues[peers.queue]
-    if wait.mode not in (Mode.NO_FIT, Mode.NO_CANDIDATES) or not has_peers(memory, queue.name):
+    if wait.mode not in UNHELPED or not has_peers(memory, queue.name):
         return
     if wait.reason in BARRED:
         return

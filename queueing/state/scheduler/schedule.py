@@ -9,13 +9,12 @@ not lose it to the same workload again.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
-from queueing.core.entries import Ruling
-from queueing.core.rounds import process_round
+from queueing.core.rounds import Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import PARKED, READY, Item
@@ -33,8 +32,6 @@ from queueing.state.scheduler.nominated import due
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
 
-Pause = Callable[[], bool]
-"""Says whether the caller wants to do something else; asked after each head."""
 Steps = Generator[None, None, Cycle]
 """A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
 
@@ -161,16 +158,8 @@ class _Run:
                 memory.queues[name].judged += 1
         self.judged += len(items)
         heads = (as_head(memory, item) for item in items)
-        steps = process_round(heads, world_of(memory, items), in_order=in_order)
-        rulings: list[Ruling] | None = None
-        while rulings is None:
-            try:
-                next(steps)
-            except StopIteration as end:
-                rulings = end.value
-            else:
-                if self.pause and self.pause():
-                    yield
+        world = world_of(memory, items)
+        rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause)
         self.told += settle(memory, rulings)
         self.close()
         wake_waiting(memory)

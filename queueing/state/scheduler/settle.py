@@ -55,7 +55,8 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
             requeued.append((item, ruling))
         changed.add(roots[ruling.entry.head.queue])
     for item in skipped:
-        requeue_skipped(memory, item, changed)
+        if roots[item.peers.queue] not in changed:  # it would lose in the same way again
+            requeue_skipped(memory, item)
     if requeued and not as_kueue:
         reach = Reach(memory)
         for item, ruling in requeued:
