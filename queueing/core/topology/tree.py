@@ -17,6 +17,8 @@ from queueing.core.topology.domains import Domains
 Amounts = Mapping[ResourceName, int]
 Usage = Mapping[str, Amounts]
 """Amounts by the key of the leaf: the hostname, or the values of all levels joined by commas."""
+Columns = dict[ResourceName, list[int]]
+"""Amounts by resource and leaf."""
 NONE: Amounts = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 LOG_MAX = 1 << 17
@@ -122,9 +124,9 @@ class Tree:
     def _begin(self) -> None:
         self.domains = Domains(len(self.levels))
         self._members: dict[str, dict[str, Node]] = {}
-        self.room: dict[ResourceName, list[int]] = {}
-        """By resource and leaf: what would be free without the workloads placed there."""
-        self.free: dict[ResourceName, list[int]] = {}
+        self.room: Columns = {}
+        """What would be free without the workloads placed there."""
+        self.free: Columns = {}
         self.changes, self.node_changes = Log(), Log()
         """Leaves of which anything changed; leaves of which nodes changed."""
 
@@ -225,6 +227,19 @@ class Tree:
 
     def charge(self, usage: Usage, sign: int = 1) -> None:
         """Count what a workload uses, or with sign -1 no longer; also where no node is now."""
+        self._charge(usage, sign)
+        self.journal.note(partial(self._charge, usage, -sign))
+
+    def assume(self, usage: Usage) -> None:
+        """Count what pods of the workload in question will use, also where all others are ignored.
+
+        Only inside an attempt: it must be undone before nodes change.
+        """
+        both = (self.room, self.free)
+        self._take(usage, 1, both)
+        self.journal.note(partial(self._take, usage, -1, both))
+
+    def _charge(self, usage: Usage, sign: int) -> None:
         for key, amounts in usage.items():
             used = self._used.setdefault(key, {})
             for resource, amount in amounts.items():
@@ -233,17 +248,7 @@ class Tree:
                     del used[resource]
             if not used:
                 del self._used[key]
-            self._take(key, amounts, sign, (self.free,))
-        self.journal.note(partial(self.charge, usage, -sign))
-
-    def assume(self, usage: Usage, sign: int = 1) -> None:
-        """Count what pods of the workload in question will use, also where all others are ignored.
-
-        Only inside an attempt: it must be undone before nodes change.
-        """
-        for key, amounts in usage.items():
-            self._take(key, amounts, sign, (self.room, self.free))
-        self.journal.note(partial(self.assume, usage, -sign))
+        self._take(usage, sign, (self.free,))
 
     def copy_usage(self, other: "Tree") -> None:
         """Count what another tree counts, which must have the same kind of leaves."""
@@ -265,16 +270,13 @@ class Tree:
             for key, amounts in usage.items()
         )
 
-    def _take(
-        self, key: str, amounts: Amounts, sign: int, of: tuple[dict[ResourceName, list[int]], ...]
-    ) -> None:
-        leaf = self.domains.leaf_of.get(key)
-        if leaf is not None:
-            self._add(leaf, {one: -sign * amount for one, amount in amounts.items()}, of)
+    def _take(self, usage: Usage, sign: int, of: tuple[Columns, ...]) -> None:
+        for key, amounts in usage.items():
+            leaf = self.domains.leaf_of.get(key)
+            if leaf is not None:
+                self._add(leaf, {one: -sign * amount for one, amount in amounts.items()}, of)
 
-    def _add(
-        self, leaf: int, amounts: Amounts, to: tuple[dict[ResourceName, list[int]], ...]
-    ) -> None:
+    def _add(self, leaf: int, amounts: Amounts, to: tuple[Columns, ...]) -> None:
         if not amounts.keys() <= self.room.keys():
             self._stretch(amounts)
         for columns in to:
