@@ -293,8 +293,8 @@ def test_too_many_failed_starts_condemn() -> None:
         yes("QuotaReserved"), yes("Admitted", at=since), admission=HELD, requeue_count=1
     )
     step = live(fact, rules=rules).step
-    assert isinstance(step, Condemn)
-    assert step.cause is Cause.REQUEUING_LIMIT_EXCEEDED
+    message = "exceeding the maximum number of re-queuing retries"
+    assert step == Condemn(cause=Cause.REQUEUING_LIMIT_EXCEEDED, message=message)
 
 
 def test_a_lost_pod_has_its_own_patience() -> None:

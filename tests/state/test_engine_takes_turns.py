@@ -205,3 +205,10 @@ def test_the_view_of_a_local_queue_shows_the_history_that_a_new_engine_goes_on_f
     reborn = engine_with(*world(SHARED, stored, door(B), running))
     reborn.cycle(cluster.now)
     assert reborn.local_queue(A) == seen
+
+
+def test_a_local_queue_shows_no_history_where_nobody_takes_turns() -> None:
+    engine = engine_with(*world(cluster_queue(), door(A, 8.0)))
+    seen = engine.local_queue(A)
+    assert seen is not None
+    assert seen.history is None

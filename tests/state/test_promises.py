@@ -1,13 +1,14 @@
 """Promises: who waits for others to leave gets what they leave, and nobody else meanwhile."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from queueing.core.decisions import Admit
-from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, WorkloadFact
+from queueing.core.facts import ClusterQueueFact, Condition, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key
-from queueing.testing.builders import cluster_queue, preemption, workload
+from queueing.testing.builders import cluster_queue, condition, preemption, workload
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
@@ -121,8 +122,18 @@ def test_a_promise_ends_with_its_holder() -> None:
     assert admitted_in_order(cluster) == ["team/other"]
 
 
-def test_a_new_leader_judges_those_first_whom_the_statuses_of_victims_name() -> None:
-    cluster = promised_to(job("holder", 10, 1))
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param((), id="who never ran"),
+        pytest.param([condition("Evicted", "Preempted", changed=1_000.0)], id="a victim just then"),
+    ],
+)
+def test_a_new_leader_judges_those_first_whom_the_statuses_of_victims_name(
+    before: Sequence[Condition],
+) -> None:
+    holder = job("holder", 10, 1)
+    cluster = promised_to(replace(holder, conditions={one.type: one for one in before}))
     cluster.observe(job("before-it-in-the-queue", 10, 1, created=1.0))
     cluster.cycle()
     cluster.restart()

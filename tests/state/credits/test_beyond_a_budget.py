@@ -9,14 +9,11 @@ from queueing.core.credits.facts import (
     BudgetFact,
     HolderKind,
 )
-from queueing.core.decisions import Preempt
+from queueing.core.decisions import Admit, Preempt, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
-from queueing.testing.builders import (
-    local_queue,
-    workload,
-)
+from queueing.testing.builders import cluster_queue, local_queue, workload
 from tests.state.credits.budgeted import START, amounts, budget, purse, run, world
 from tests.state.members import finish, runs, waits
 
@@ -104,6 +101,19 @@ def test_what_is_beyond_a_budget_preempts_nobody() -> None:
     assert "Only what is free may be used" in waits(made, "beyond").message
     finish(made, "covered", START + 20)
     assert runs(made, "beyond")
+
+
+def test_what_is_beyond_a_budget_keeps_nothing_from_others() -> None:
+    """Its queue may use 4 cores more, of which nobody else could have any if they were kept."""
+    made = world(budget(1000, blocks=False, holder="b"), mode=Compatibility.KUEUE)
+    made.observe(cluster_queue("c", {"default": {"cpu": 0}}, cohort="all"))
+    made.observe(local_queue("team/c", "c"))
+    assert run(made, "covered", 4, 100, at=START, where="b")
+    made.observe(workload("borrower", {"cpu": 2000}, local_queue="team/c", created=START))
+    beyond = workload("beyond", {"cpu": 6000}, local_queue="team/b", created=START, priority=9)
+    made.observe(replace(beyond, max_execution_s=400))
+    decided = {one.workload: type(one) for one in made.round(START + 1).decisions}
+    assert decided == {"team/beyond": Wait, "team/borrower": Admit}
 
 
 def test_what_is_beyond_a_budget_preempts_once_the_next_period_covers_it() -> None:
