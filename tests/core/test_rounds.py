@@ -73,6 +73,7 @@ def test_a_head_that_fits_is_admitted_and_charged() -> None:
     assert isinstance(judgement.decision, Admit)
     [pod_set] = judgement.decision.pod_sets
     assert (pod_set.flavors, pod_set.usage) == ({"cpu": "default"}, {"cpu": 4})
+    assert judgement.decision.note == "", "nothing was passed over"
     assert arena.tree.queue(QueueName("a")).cell(CPU).usage == 4
 
 

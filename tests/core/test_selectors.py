@@ -66,3 +66,8 @@ def test_what_makes_sense_has_no_fault(operator: str, values: tuple[str, ...]) -
 def test_a_label_is_above_a_number_if_kubernetes_reads_one_in_it(label: str, *, want: bool) -> None:
     above = Requirement(key="generation", operator="Gt", values=("5",))
     assert meets(above, {"generation": label}) is want
+
+
+def test_no_label_is_above_two_numbers() -> None:
+    above = Requirement(key="generation", operator="Gt", values=("5", "6"))
+    assert not meets(above, {"generation": "7"})
