@@ -304,6 +304,13 @@ def test_a_lost_pod_has_its_own_patience() -> None:
     assert live(fact, rules=rules) == Life(look_again_at=NOW + 200)
 
 
+def test_pods_that_were_never_ready_have_the_patience_of_a_start() -> None:
+    rules = LifeRules(pods_ready=PodsReadyRules(timeout_s=10, recovery_timeout_s=300))
+    waits = no("PodsReady", "WaitForStart", at=NOW)
+    fact = workload(yes("QuotaReserved"), yes("Admitted", at=NOW - 4), waits, admission=HELD)
+    assert live(fact, rules=rules) == Life(look_again_at=NOW + 6)
+
+
 def test_an_eviction_for_a_lost_pod_names_that_as_its_cause() -> None:
     rules = LifeRules(pods_ready=PodsReadyRules(recovery_timeout_s=30))
     lost = no("PodsReady", "WaitForRecovery", at=NOW - 30)

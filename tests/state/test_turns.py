@@ -164,3 +164,16 @@ def test_a_local_queue_that_comes_back_has_no_past() -> None:
 def test_nobody_is_woken_for_histories_that_stand_still() -> None:
     turns = opened()
     assert turns.next_at is None
+
+
+def test_a_local_queue_made_again_has_no_history_but_what_still_runs_there_counts() -> None:
+    turns = opened()
+    runs(turns, 8)
+    turns.advance(0.0)
+    turns.advance(HALF_LIFE_S)
+    turns.close(A)
+    turns.open(door())
+    turns.advance(HALF_LIFE_S)
+    assert history(turns) == 0.0
+    turns.advance(2 * HALF_LIFE_S)
+    assert history(turns) == pytest.approx(4.0)

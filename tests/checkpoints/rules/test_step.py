@@ -60,6 +60,17 @@ def test_every_transition_of_the_table_is_taken(phase: Phase, event: Event, afte
         assert (moved.suspended_at, moved.kill_by) == (NOW, NOW + TERMS.grace_s)
 
 
+def test_who_saves_while_it_is_being_stopped_has_no_more_time_for_that() -> None:
+    stopping = happen(record(Phase.SAVED), Event.STOP)
+    late = happen(stopping, Event.SAVED, now=NOW + 5)
+    assert (late.suspended_at, late.kill_by) == (stopping.suspended_at, stopping.kill_by)
+
+
+def test_the_last_message_stands_until_there_is_another() -> None:
+    told = happen(record(Phase.SAVING), Event.FAILED, message="no room on the disk")
+    assert happen(told, Event.STOP).message == "no room on the disk"
+
+
 @pytest.mark.parametrize("phase", list(Phase))
 def test_what_is_not_in_the_table_changes_nothing(phase: Phase) -> None:
     known = {event for at, event in TRANSITIONS if at is phase}
