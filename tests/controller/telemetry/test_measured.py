@@ -1,12 +1,13 @@
 import re
 from pathlib import Path
 
-from queueing import controller
+from queueing import checkpoints, controller, devices
 from queueing.observe import metrics
 from queueing.observe.metric_table import ROWS, UNMEASURED
 
-FEEDERS = [*sorted(Path(controller.__path__[0]).rglob("*.py")), Path(metrics.__file__)]
-SOURCE = "".join(path.read_text() for path in FEEDERS)
+SHELLS = [Path(one.__path__[0]) for one in (controller, checkpoints, devices)]
+FEEDERS = [path for shell in SHELLS for path in sorted(shell.rglob("*.py"))]
+SOURCE = "".join(path.read_text() for path in [*FEEDERS, Path(metrics.__file__)])
 
 
 def _is_fed(name: str) -> bool:
