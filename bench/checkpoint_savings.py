@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from queueing.checkpoints.rules.phases import Event, Phase
-from queueing.checkpoints.rules.record import Cause, Record, Request
+from queueing.checkpoints.rules.phases import Phase, RequestEvent
+from queueing.checkpoints.rules.record import Record, SaveRequest, StopCause
 from queueing.checkpoints.rules.step import Happening, look_again_at, settle, step
 from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.core.facts import PreemptionPolicy, WorkloadFact
@@ -115,32 +115,32 @@ class World:
             return
         work.held += self.time.now - work.began
         work.done_s, work.began = work.length_s, None
-        if work.record is not None and (moved := self._step(work.record, Event.ENDED)):
+        if work.record is not None and (moved := self._step(work.record, RequestEvent.ENDED)):
             work.record = moved
         self.cluster.now = self.time.now
         self.cluster.finish(work.fact.key)
 
     def _stop(self, work: Work) -> None:
         """Begin to stop a victim: at once, or after it was asked."""
-        cause = Cause("Preempted", "p")
-        request = Request.made("r", work.run, cause, terms=TERMS, now=self.time.now)
+        cause = StopCause("Preempted", "p")
+        request = SaveRequest.made("r", work.run, cause, terms=TERMS, now=self.time.now)
         work.record = Record(request=request)
         if not self.manner.asks:
             self._leave(work, self._kept_by_itself(work))
             return
-        work.record = self._step(work.record, Event.NOTICE_DELIVERED) or work.record
+        work.record = self._step(work.record, RequestEvent.NOTICE_DELIVERED) or work.record
         run, hangs = work.run, self.draw.random() < HANGS
         save_s = self.draw.uniform(*SAVE_S)
         if not hangs:
-            self.time.after(ANSWER_S, lambda _: self._hear(work, run, Event.ACCEPTED))
+            self.time.after(ANSWER_S, lambda _: self._hear(work, run, RequestEvent.ACCEPTED))
             beats = int(save_s // TERMS.heartbeat_s)
             for beat in range(beats):
                 at = ANSWER_S + (beat + 1) * TERMS.heartbeat_s
-                self.time.after(at, lambda _: self._hear(work, run, Event.HEARD))
-            self.time.after(ANSWER_S + save_s, lambda _: self._hear(work, run, Event.SAVED))
+                self.time.after(at, lambda _: self._hear(work, run, RequestEvent.HEARD))
+            self.time.after(ANSWER_S + save_s, lambda _: self._hear(work, run, RequestEvent.SAVED))
         self._watch(work, run)
 
-    def _hear(self, work: Work, run: int, event: Event) -> None:
+    def _hear(self, work: Work, run: int, event: RequestEvent) -> None:
         record = work.record
         if record is None or work.run != run or work.began is None:
             return
@@ -166,7 +166,7 @@ class World:
         else:
             self._watch(work, run)
 
-    def _step(self, record: Record, event: Event) -> Record | None:
+    def _step(self, record: Record, event: RequestEvent) -> Record | None:
         return step(record, Happening(event=event, asked=("a",)), self.time.now)
 
     def _leave(self, work: Work, kept_s: float) -> None:

@@ -26,7 +26,7 @@ from queueing.core.facts import Condition, Fact, Gone, Kind, PreemptionPolicy, W
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.core.usage import held_usage
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -116,7 +116,7 @@ def simulate(story: Story) -> list[Tenant]:
     """Run a story on the engine; return its tenants."""
     known = drawn(story)
     jobs = Jobs(random.Random(story.seed), story.lasts)
-    world = World(_facts(), settings=SETTINGS)
+    world = SimulatedCluster(_facts(), settings=SETTINGS)
     if story.mode is not Mode.OFF:
         world.engine.observe(_policy(story))
     for slot in range(story.slots):
@@ -131,7 +131,7 @@ def simulate(story: Story) -> list[Tenant]:
     return known
 
 
-def _end(world: World, jobs: Jobs, slot: int, *, keep_waiting: bool) -> None:
+def _end(world: SimulatedCluster, jobs: Jobs, slot: int, *, keep_waiting: bool) -> None:
     """End what has run, and take back what did not start, unless it may wait."""
     now = START + slot * SLOT_S
     for key, fact in list(world.workloads.items()):
@@ -146,7 +146,7 @@ def _end(world: World, jobs: Jobs, slot: int, *, keep_waiting: bool) -> None:
         jobs.forget(key)
 
 
-def _serve(world: World, known: Sequence[Tenant], now: float) -> None:
+def _serve(world: SimulatedCluster, known: Sequence[Tenant], now: float) -> None:
     """Decide until all that is left waits; victims leave at once."""
     for _ in range(ROUNDS_MAX):
         cycle = world.cycle(now)
@@ -159,7 +159,7 @@ def _serve(world: World, known: Sequence[Tenant], now: float) -> None:
         world.drain(now)
 
 
-def _count(world: World, known: Sequence[Tenant], jobs: Jobs, slot: int) -> None:
+def _count(world: SimulatedCluster, known: Sequence[Tenant], jobs: Jobs, slot: int) -> None:
     """Take down who holds what in this slot, and how long what started had waited."""
     for owner, cores in enumerate(_held(world)):
         known[owner].count(slot, cores)
@@ -173,7 +173,7 @@ def _count(world: World, known: Sequence[Tenant], jobs: Jobs, slot: int) -> None
             tenant.served += cores
 
 
-def _held(world: World) -> list[int]:
+def _held(world: SimulatedCluster) -> list[int]:
     """Return the cores that each tenant holds."""
     held = [0] * len(DUTIES)
     for fact in world.workloads.values():

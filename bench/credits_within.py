@@ -29,7 +29,7 @@ from queueing.core.facts import Condition, Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import ResourceName, namespace_of
 from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.core.usage import held_usage
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import cluster_queue, flavor, local_queue, namespace, workload
 
 SLOTS, SEEDS = 1200, (1, 2)
@@ -114,14 +114,14 @@ def _cut(owner: int, cores: int, slot: int, chance: random.Random) -> list[Workl
     return found
 
 
-def _world(order: Order) -> World:
+def _world(order: Order) -> SimulatedCluster:
     history = AdmissionFairSharing(half_life_s=HALF_LIFE_SLOTS * SLOT_S)
     settings = Settings(admission_fair_sharing=history if order is Order.HISTORY else None)
     quota = {"default": {"cpu": CAPACITY * 1000}}
     facts: list[Fact] = [flavor(), cluster_queue("all", quota, admission_fair_sharing=True)]
     for owner in range(len(DUTIES)):
         facts += [namespace(f"n{owner}"), local_queue(f"n{owner}/main", "all")]
-    made = World(facts, settings=settings)
+    made = SimulatedCluster(facts, settings=settings)
     if order is Order.CREDITS:
         made.engine.observe(
             CreditPolicyFact(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import build
-from queueing.devices.rules.selector import Answer, selector
+from queueing.devices.rules.selector import MatchAnswer, selector
 from tests.devices.rules.random_selectors import Grammar
 from tests.devices.rules.selector_cases import (
     ANSWERS,
@@ -21,7 +21,7 @@ from tests.devices.rules.selector_cases import (
     variables,
 )
 
-REFUSED = frozenset({Answer.ABORTS, Answer.INVALID})
+REFUSED = frozenset({MatchAnswer.ABORTS, MatchAnswer.INVALID})
 
 
 SEED, MANY = 2026, 3_000
@@ -44,7 +44,7 @@ def test_what_is_answered_is_what_kubernetes_answers() -> None:
     for (expression, device), theirs in zip(questions(), judged, strict=True):
         ours = selector(expression).judge(variables(device)).answer
         same = ours == theirs or (ours in REFUSED and theirs in REFUSED)
-        if not same and ours is not Answer.UNSUPPORTED:
+        if not same and ours is not MatchAnswer.UNSUPPORTED:
             differing.append((expression, device["name"], theirs, ours))
     assert differing == []
 
@@ -56,7 +56,7 @@ def test_random_expressions_are_answered_as_kubernetes_answers_them() -> None:
     asked = zip(questions(expressions), kubernetes(expressions), strict=True)
     for (expression, device), theirs in asked:
         ours = selector(expression).judge(variables(device)).answer
-        if theirs == Answer.INVALID or ours is Answer.UNSUPPORTED:
+        if theirs == MatchAnswer.INVALID or ours is MatchAnswer.UNSUPPORTED:
             continue
         answered += 1
         if ours != theirs and not (ours in REFUSED and theirs in REFUSED):

@@ -10,7 +10,7 @@ from queueing.apiserver.tree import Object
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class StatusCause:
     """One broken rule: the wire reason (`FieldValueInvalid` …), a sentence and the field path."""
 
     reason: str
@@ -93,7 +93,7 @@ def forbidden(group: str, plural: str, name: str, why: str) -> ApiFailure:
     return ApiFailure(403, "Forbidden", message, name=name, group=group, kind=plural)
 
 
-def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiFailure:
+def invalid(group: str, kind: str, name: str, causes: Sequence[StatusCause]) -> ApiFailure:
     """Return 422 with every broken rule."""
     sentences = list(dict.fromkeys(str(cause) for cause in causes))
     text = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
@@ -126,17 +126,17 @@ def expired(message: str) -> ApiFailure:
 def version_ahead(asked: int, current: int) -> ApiFailure:
     """Return 504 for a version that is not reached yet."""
     message = f"Too large resource version: {asked}, current: {current}"
-    cause = Cause("ResourceVersionTooLarge", "Too large resource version", "").wire()
+    cause = StatusCause("ResourceVersionTooLarge", "Too large resource version", "").wire()
     return ApiFailure(504, "Timeout", message, causes=[cause], retryAfterSeconds=1)
 
 
-def invalid_value(field: str, shown: str, detail: str) -> Cause:
+def invalid_value(field: str, shown: str, detail: str) -> StatusCause:
     """Return the cause for a value that breaks a rule."""
-    return Cause("FieldValueInvalid", f"Invalid value: {shown}: {detail}", field)
+    return StatusCause("FieldValueInvalid", f"Invalid value: {shown}: {detail}", field)
 
 
-def required(field: str, detail: str = "") -> Cause:
+def required(field: str, detail: str = "") -> StatusCause:
     """Return the cause for a field that is missing."""
-    return Cause(
+    return StatusCause(
         "FieldValueRequired", f"Required value: {detail}" if detail else "Required value", field
     )

@@ -14,20 +14,20 @@ import yaml
 from aiohttp import web
 
 from queueing.apiserver.admission.conversion import Converter
-from queueing.apiserver.admission.webhooks import Admission
+from queueing.apiserver.admission.webhooks import WebhookAdmission
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.memory.collection import Collector
 from queueing.apiserver.memory.expiry import expire_events
-from queueing.apiserver.memory.history import Change, Event
+from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.memory.journal import Journal
 from queueing.apiserver.memory.store import Store
-from queueing.apiserver.memory.writes import Writes
+from queueing.apiserver.memory.writes import StoreWrites
 from queueing.apiserver.resources.definition import defined_kind
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.tree import Object, dig, name_of
 from queueing.apiserver.wire.api import Api
 from queueing.apiserver.wire.bodies import Reply, refusal
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.apiserver.wire.dispatch import answer, watched
 from queueing.apiserver.wire.watching import Watcher, lines, watcher_of
 
@@ -59,7 +59,7 @@ class Fault:
         return refusal(failure)
 
 
-Intercept = Callable[[Call], Awaitable[Fault | None]]
+Intercept = Callable[[HttpRequest], Awaitable[Fault | None]]
 
 
 @dataclass(slots=True, eq=False)
@@ -101,10 +101,10 @@ class EmbeddedServer:
         for watcher in tuple(self._watchers.values()):
             watcher.close()
 
-    def changed(self, resource: Resource, event: Event) -> None:
+    def changed(self, resource: Resource, event: WatchEvent) -> None:
         """Follow a change of the memory: kinds appear and go, garbage is swept soon."""
         if resource.key == _DEFINITIONS:
-            if event.change is Change.DELETED:
+            if event.change is WatchEventType.DELETED:
                 self.store.catalog.drop(name_of(event.after))
             else:
                 self.store.catalog.add(defined_kind(event.after))
@@ -153,10 +153,10 @@ class EmbeddedServer:
         return response
 
 
-async def _read(request: web.BaseRequest) -> Call:
+async def _read(request: web.BaseRequest) -> HttpRequest:
     headers = request.headers
     body = await request.content.read() if request.body_exists else b""
-    return Call(
+    return HttpRequest(
         method=request.method,
         path=request.path,
         query=request.query,
@@ -200,14 +200,14 @@ async def serve(  # noqa: PLR0913 - the keyword-only settings of one server
     SQLite file that keeps everything; `history` is how many events per kind a watch can catch up.
     """
     store = Store(history=history)
-    writes = Writes(store, clock)
+    writes = StoreWrites(store, clock)
     journal = Journal(data) if data else None
     async with aiohttp.ClientSession() as session:
         reachable = dict(services or {})
         api = Api(
             store=store,
             writes=writes,
-            admission=Admission(store, session, reachable),
+            admission=WebhookAdmission(store, session, reachable),
             converter=Converter(session, reachable),
             clock=clock,
             bookmark_seconds=bookmark_seconds,
@@ -228,7 +228,7 @@ async def serve(  # noqa: PLR0913 - the keyword-only settings of one server
 
 
 @contextmanager
-def _expiring(writes: Writes) -> Iterator[None]:
+def _expiring(writes: StoreWrites) -> Iterator[None]:
     """Delete Events whose time is over, every minute until the block ends."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
@@ -287,8 +287,11 @@ def _restore(server: EmbeddedServer, journal: Journal) -> None:
         resource = store.catalog.by_key(key)
         if resource is not None:
             store.restore(resource, obj)
-            event = Event(
-                int(dig(obj, "metadata", "resourceVersion", default="0")), Change.ADDED, None, obj
+            event = WatchEvent(
+                int(dig(obj, "metadata", "resourceVersion", default="0")),
+                WatchEventType.ADDED,
+                None,
+                obj,
             )
             server.collector.note(resource, event)
     store.version = max(store.version, journal.version())

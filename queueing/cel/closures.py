@@ -15,7 +15,7 @@ from queueing.cel.functions import (
 from queueing.cel.loops import NO_ANSWER, RUNS, graver
 from queueing.cel.operators import OPERATORS
 from queueing.cel.steps import chain, field_of, optional, or_else, or_value
-from queueing.cel.syntax import Call, ListOf, Literal, MapOf, Message, Name, Node, Select
+from queueing.cel.syntax import Call, Identifier, ListOf, Literal, MapOf, Message, Node, Select
 from queueing.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -48,7 +48,7 @@ def closure(node: Node, names: frozenset[str]) -> Closure:
             if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
                 raise InvalidError(f"{value} is no 64-bit number")
             return lambda _: value
-        case Name(name):
+        case Identifier(name):
             if name not in names:
                 raise InvalidError(f"undeclared reference to {name!r}")
             return _name(name)
@@ -81,7 +81,7 @@ def _select(node: Select, names: frozenset[str]) -> Closure:
     operand, field = closure(node.operand, names), node.field
     if node.optional:
         return lambda variables: optional(operand(variables), field)
-    if isinstance(node.operand, Name):
+    if isinstance(node.operand, Identifier):
         return _field_of_name(node.operand.name, operand, field)
 
     def run(variables: Variables) -> Value:
@@ -273,7 +273,7 @@ def _has(node: Call, names: frozenset[str]) -> Closure:
 
 def _method(node: Call, target: Node, names: frozenset[str]) -> Closure:
     name = node.name
-    if isinstance(target, Name) and target.name not in names:
+    if isinstance(target, Identifier) and target.name not in names:
         return _of_library(target.name, node, names)
     if name in RUNS:
         return _loop(node, closure(target, names), names)
@@ -291,7 +291,7 @@ def _method(node: Call, target: Node, names: frozenset[str]) -> Closure:
 def _of_library(library: str, node: Call, names: frozenset[str]) -> Closure:
     """Compile `cel.bind` and functions that bear the name of their library."""
     if (library, node.name) == ("cel", "bind"):
-        if len(node.arguments) != _TRIPLE or not isinstance(node.arguments[0], Name):
+        if len(node.arguments) != _TRIPLE or not isinstance(node.arguments[0], Identifier):
             raise InvalidError("cel.bind() needs a variable, its value and an expression")
         bound = node.arguments[0].name
         value = closure(node.arguments[1], names)
@@ -307,7 +307,7 @@ def _of_library(library: str, node: Call, names: frozenset[str]) -> Closure:
 
 
 def _loop(node: Call, target: Closure, names: frozenset[str]) -> Closure:
-    if not node.arguments or not isinstance(node.arguments[0], Name):
+    if not node.arguments or not isinstance(node.arguments[0], Identifier):
         raise InvalidError(f"{node.name}() needs a variable first")
     if len(node.arguments) != _PAIR:
         raise UnsupportedError(f"{node.name}() with {len(node.arguments)} arguments")

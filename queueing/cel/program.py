@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from queueing.cel.closures import closure
-from queueing.cel.syntax import Call, Name, Node, parse
+from queueing.cel.syntax import Call, Identifier, Node, parse
 from queueing.cel.values import CelError, UnsupportedError, Value, truth
-from queueing.cel.variables import METER, Closure, Meter, Variables
+from queueing.cel.variables import METER, Closure, CostTracker, Variables
 
 BUDGET = 1_000_000
 """Steps that an evaluation may take: less than a second of them."""
@@ -56,7 +56,7 @@ class Program:
 
 def metered(bindings: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return bindings that all evaluations with them spend one budget in."""
-    return {**bindings, METER: Meter(BUDGET)}
+    return {**bindings, METER: CostTracker(BUDGET)}
 
 
 def compiled(expression: str, variables: frozenset[str]) -> Program:
@@ -76,7 +76,7 @@ def _failures(tree: Node, names: frozenset[str], variables: Variables) -> Iterat
     match tree:
         case Call("||", (_, right)):
             yield from _failures(right, names, variables)
-        case Call("all", (Name(name), body), target) if target is not None:
+        case Call("all", (Identifier(name), body), target) if target is not None:
             whole, within = closure(target, names)(variables), names | {name}
             holds = closure(body, within)
             for at in whole if isinstance(whole, Mapping) else range(len(whole)):

@@ -17,7 +17,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Identifier:
     """A variable."""
 
     name: str
@@ -63,7 +63,7 @@ class Message:
     fields: tuple[tuple[str, "Node"], ...]
 
 
-Node = Message | Literal | Name | Select | Call | ListOf | MapOf
+Node = Message | Literal | Identifier | Select | Call | ListOf | MapOf
 
 _LEVELS = (
     ("||",),
@@ -181,7 +181,7 @@ class _Parser:
             raise InvalidError(f"syntax error at position {token.at + 1}: {name} is reserved")
         if self._take("{"):
             return Message(name, self._fields())
-        return Call(name, self._arguments(")")) if self._take("(") else Name(name)
+        return Call(name, self._arguments(")")) if self._take("(") else Identifier(name)
 
     def _arguments(self, end: str) -> tuple[Node, ...]:
         found: list[Node] = []

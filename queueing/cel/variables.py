@@ -13,7 +13,7 @@ LONG = 64
 """Length of a text that is looked at in one step."""
 
 
-class Meter:
+class CostTracker:
     """Counts the steps of an evaluation.
 
     There is one for each item of a loop, and some for functions whose work grows with their

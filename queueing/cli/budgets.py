@@ -7,7 +7,7 @@ import click
 
 from queueing.cli.options import output_option
 from queueing.cli.output import UsageProblem, columns, structured
-from queueing.cli.reading import Source, of_files_or_a_cluster
+from queueing.cli.reading import ObjectSource, of_files_or_a_cluster
 from queueing.sim.documents import Document
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.credits_wire import CreditBudget
@@ -33,7 +33,7 @@ HEADER = (
     help="Only budgets of a ClusterQueue/…, Cohort/… or LocalQueue/namespace/….",
 )
 @output_option()
-def command(source: Source, output: str, **options: Any) -> None:
+def command(source: ObjectSource, output: str, **options: Any) -> None:
     """Show hard budgets: what each grants, what is spent, held and left, and until when."""
     try:
         documents = source.documents(KINDS)

@@ -8,7 +8,7 @@ from queueing.sim.documents import Document
 from queueing.translate.credits import number
 
 
-class Name(NamedTuple):
+class AccountName(NamedTuple):
     """Whom a child of an account is: `queue` is set for a namespace, which is one within it."""
 
     kind: str
@@ -16,17 +16,17 @@ class Name(NamedTuple):
     queue: str = ""
 
 
-class Surroundings:
+class AccountContext:
     """What other objects say of the children of accounts."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._weights: dict[Name, Fraction] = {}
-        self._local_queues: dict[Name, list[str]] = {}
-        self._budgets: dict[Name, list[dict[str, str]]] = {}
+        self._weights: dict[AccountName, Fraction] = {}
+        self._local_queues: dict[AccountName, list[str]] = {}
+        self._budgets: dict[AccountName, list[dict[str, str]]] = {}
         budgets = []
         for one in sorted(documents, key=lambda each: (each.kind, each.title)):
             if one.kind in {"ClusterQueue", "Cohort"}:
-                self._weights[Name(one.kind, one.name)] = _weight(one.value)
+                self._weights[AccountName(one.kind, one.name)] = _weight(one.value)
             elif one.kind == "LocalQueue":
                 self._take_local_queue(one.value)
             elif one.kind == "CreditBudget":
@@ -36,7 +36,7 @@ class Surroundings:
 
     def of(self, child: Mapping[str, Any], queue: str) -> dict[str, Any]:
         """Return what is to be added to a child; what nobody told is left out."""
-        name = Name(child["kind"], child["name"], queue)
+        name = AccountName(child["kind"], child["name"], queue)
         found: dict[str, Any] = {}
         weight = self._weights.get(name)
         if weight is not None:
@@ -51,7 +51,9 @@ class Surroundings:
     def _take_local_queue(self, value: Mapping[str, Any]) -> None:
         """Take in a LocalQueue: a namespace weighs as much as its heaviest in a queue."""
         meta, spec = value["metadata"], value.get("spec") or {}
-        place = Name("Namespace", str(meta.get("namespace", "")), str(spec.get("clusterQueue", "")))
+        place = AccountName(
+            "Namespace", str(meta.get("namespace", "")), str(spec.get("clusterQueue", ""))
+        )
         self._weights[place] = max(self._weights.get(place, Fraction(0)), _weight(value))
         self._local_queues.setdefault(place, []).append(str(meta.get("name", "")))
 
@@ -64,7 +66,7 @@ class Surroundings:
             "held": str(status.get("held", "")),
             "periodEnd": str(status.get("periodEnd", "")),
         }
-        names = [Name(holder["kind"], holder["name"])]
+        names = [AccountName(holder["kind"], holder["name"])]
         if holder["kind"] == "LocalQueue":
             home = holder.get("namespace", "")
             names = [

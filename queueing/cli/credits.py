@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from queueing.cli.credit_surroundings import Surroundings
+from queueing.cli.credit_surroundings import AccountContext
 from queueing.cli.options import output_option
 from queueing.cli.output import UsageProblem, columns, structured
-from queueing.cli.reading import Source, of_files_or_a_cluster
+from queueing.cli.reading import ObjectSource, of_files_or_a_cluster
 from queueing.sim.documents import Document
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate.credits import hours_text
@@ -35,13 +35,13 @@ HEADER = (
 @click.option("--cohort", metavar="NAME", help="Only the children of this cohort.")
 @click.option("--queue", metavar="NAME", help="Only the namespaces in this ClusterQueue.")
 @output_option()
-def command(source: Source, output: str, **options: Any) -> None:
+def command(source: ObjectSource, output: str, **options: Any) -> None:
     """Show credit balances, who lent quota to whom, and the resulting weights."""
     try:
         documents = source.documents(KINDS, beside=BESIDE)
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
-    beside = Surroundings(documents)
+    beside = AccountContext(documents)
     accounts = [_account(one, beside) for one in documents if one.kind == "CreditAccount"]
     for kind, name in (("cohort", options["cohort"]), ("clusterQueue", options["queue"])):
         if name:
@@ -73,7 +73,7 @@ def _nothing(files: Sequence[str], whose: str) -> str:
     return f"{whose}: no CreditPolicy counts there yet. Make one, and have queues in a cohort."
 
 
-def _account(document: Document, beside: Surroundings) -> dict[str, Any]:
+def _account(document: Document, beside: AccountContext) -> dict[str, Any]:
     """Return all that an account tells, and what other objects say of its children."""
     status = document.value.get("status") or {}
     spec = document.value.get("spec") or {}

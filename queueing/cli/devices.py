@@ -9,8 +9,8 @@ import click
 
 from queueing.cli.options import output_option
 from queueing.cli.output import UsageProblem, columns, structured
-from queueing.cli.reading import Source, of_files_or_a_cluster
-from queueing.sim.fleet import KINDS, Standing, amount, standings
+from queueing.cli.reading import ObjectSource, of_files_or_a_cluster
+from queueing.sim.fleet import KINDS, DeviceStatus, amount, standings
 from queueing.sim.yaml_text import ManifestError
 
 EPILOG = """\b
@@ -30,7 +30,7 @@ WIDTH_MAX = 64
 @click.option("--flavor", metavar="NAME", help="Only the devices of this ResourceFlavor.")
 @click.option("--list", "listed", is_flag=True, help="Print one line per device.")
 @output_option()
-def command(source: Source, output: str, **options: Any) -> None:
+def command(source: ObjectSource, output: str, **options: Any) -> None:
     """Show the devices of flavors, which of them are in use, and who holds them."""
     try:
         found, told = standings(source.documents(KINDS))
@@ -48,7 +48,7 @@ def command(source: Source, output: str, **options: Any) -> None:
         click.echo(_list(found) if options["listed"] else _drawing(found))
 
 
-def _drawing(found: Sequence[Standing]) -> str:
+def _drawing(found: Sequence[DeviceStatus]) -> str:
     rows = []
     for (flavor, node), group in groupby(found, key=lambda one: (one.flavor, _node(one))):
         devices = list(group)
@@ -60,11 +60,11 @@ def _drawing(found: Sequence[Standing]) -> str:
     return f"{columns(header, rows)}\n\n{LEGEND}"
 
 
-def _node(one: Standing) -> str:
+def _node(one: DeviceStatus) -> str:
     return one.device.node or f"(pool {one.device.name.pool})"
 
 
-def _users(devices: Iterable[Standing]) -> str:
+def _users(devices: Iterable[DeviceStatus]) -> str:
     """Name who holds some devices, the largest holders first, and how many: Workloads, or claims.
 
     Parts of one device that a Workload holds by several claims count each.
@@ -76,7 +76,7 @@ def _users(devices: Iterable[Standing]) -> str:
     return ", ".join(shown + more) or "-"
 
 
-def _list(found: Iterable[Standing]) -> str:
+def _list(found: Iterable[DeviceStatus]) -> str:
     rows = [
         (
             one.flavor,
@@ -92,7 +92,7 @@ def _list(found: Iterable[Standing]) -> str:
     return columns(("FLAVOR", "NODE", "DEVICE", "STATE", "CAPACITY", "HELD BY"), rows)
 
 
-def _holder(one: Standing, at: int) -> str:
+def _holder(one: DeviceStatus, at: int) -> str:
     holder = one.holders[at]
     taken = ",".join(f"{name}={amount(size)}" for name, size in (holder.consumed or {}).items())
     pods = f" for {', '.join(holder.users)}" if holder.users else ""

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """Where a command lives, and the line that the list of commands shows for it."""
 
     module: str
@@ -24,7 +24,7 @@ class Entry:
 class LazyGroup(click.Group):
     """Looks commands up in a table of module names; each module has its command as `command`."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entries: Mapping[str, CommandEntry], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.entries = entries
 

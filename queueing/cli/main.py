@@ -8,47 +8,55 @@ from types import MappingProxyType
 import click
 
 from queueing.cli import interrupts
-from queueing.cli.lazy import Entry, LazyGroup
+from queueing.cli.lazy import CommandEntry, LazyGroup
 from queueing.cli.production.lifeline import follow
 
-COMMANDS: Mapping[str, Entry] = MappingProxyType(
+COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
     {
-        "demo": Entry(
+        "demo": CommandEntry(
             "queueing.cli.local.demo", "Watch forty Jobs of three teams queue, in a minute."
         ),
-        "dev": Entry(
+        "dev": CommandEntry(
             "queueing.cli.local.dev", "Run a small cluster in one process, to try with kubectl."
         ),
-        "plan": Entry(
+        "plan": CommandEntry(
             "queueing.cli.plan", "Show what would be admitted, preempted or left pending."
         ),
-        "credits": Entry(
+        "credits": CommandEntry(
             "queueing.cli.credits", "Show who lent quota to whom, and the resulting weights."
         ),
-        "budgets": Entry("queueing.cli.budgets", "Show hard budgets, and what is left of them."),
-        "usage": Entry("queueing.cli.usage.command", "Show who used how much, and what it costs."),
-        "devices": Entry(
+        "budgets": CommandEntry(
+            "queueing.cli.budgets", "Show hard budgets, and what is left of them."
+        ),
+        "usage": CommandEntry(
+            "queueing.cli.usage.command", "Show who used how much, and what it costs."
+        ),
+        "devices": CommandEntry(
             "queueing.cli.devices", "Show the devices of flavors, and who holds them."
         ),
-        "kind": Entry(
+        "kind": CommandEntry(
             "queueing.cli.kind.command", "Show kinds of jobs, and try a description of another."
         ),
-        "run": Entry("queueing.cli.production.run", "Run the controller on a cluster."),
-        "suspend": Entry("queueing.cli.suspend", "Stop a workload, after it has saved its work."),
-        "resume": Entry("queueing.cli.resume", "Queue a suspended workload again."),
-        "crds": Entry("queueing.cli.crds", "Print the custom resource definitions."),
-        "manifests": Entry(
+        "run": CommandEntry("queueing.cli.production.run", "Run the controller on a cluster."),
+        "suspend": CommandEntry(
+            "queueing.cli.suspend", "Stop a workload, after it has saved its work."
+        ),
+        "resume": CommandEntry("queueing.cli.resume", "Queue a suspended workload again."),
+        "crds": CommandEntry("queueing.cli.crds", "Print the custom resource definitions."),
+        "manifests": CommandEntry(
             "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."
         ),
-        "hand-over": Entry("queueing.cli.hand_over", "Hand a cluster over to Kueue."),
-        "uninstall": Entry(
+        "hand-over": CommandEntry("queueing.cli.hand_over", "Hand a cluster over to Kueue."),
+        "uninstall": CommandEntry(
             "queueing.cli.uninstall", "Remove finalizers when no replica runs any more."
         ),
-        "completion": Entry("queueing.cli.completion", "Print the shell's completion script."),
-        "serve": Entry(
+        "completion": CommandEntry(
+            "queueing.cli.completion", "Print the shell's completion script."
+        ),
+        "serve": CommandEntry(
             "queueing.cli.production.serve", "Part of run: webhooks, probes, metrics.", hidden=True
         ),
-        "version": Entry("queueing.cli.version", "Print the version."),
+        "version": CommandEntry("queueing.cli.version", "Print the version."),
     }
 )
 

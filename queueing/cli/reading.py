@@ -10,7 +10,7 @@ from queueing.sim.documents import LIVE, Document, load, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ObjectSource:
     """What was named on the command line: files, else a cluster."""
 
     files: tuple[str, ...]
@@ -38,7 +38,7 @@ def of_files_or_a_cluster(command: Command) -> Command:
     def told(
         *, files: tuple[str, ...], kubeconfig: str | None, context: str | None, **options: Any
     ) -> None:
-        command(source=Source(files=files, kubeconfig=kubeconfig, context=context), **options)
+        command(source=ObjectSource(files=files, kubeconfig=kubeconfig, context=context), **options)
 
     of_a_cluster = cluster_options("Kubeconfig of the cluster.")
     return files_option("Read this file or folder instead of the cluster.")(of_a_cluster(told))

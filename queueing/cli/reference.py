@@ -189,7 +189,7 @@ def checkpoints_page() -> str:
     arrows = "\n".join(
         f"    {before} --> {after}: {event}"
         for (before, event), after in checkpoints.TRANSITIONS.items()
-        if event not in {checkpoints.Event.ENDED, checkpoints.Event.WITHDRAWN}
+        if event not in {checkpoints.RequestEvent.ENDED, checkpoints.RequestEvent.WITHDRAWN}
     )
     ends = "\n".join(f"    {phase} --> [*]" for phase in sorted(checkpoints.TERMINAL))
     rows = "\n".join(

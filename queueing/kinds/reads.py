@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from queueing.cel.syntax import Call, Literal, Name, Node, Select
+from queueing.cel.syntax import Call, Identifier, Literal, Node, Select
 from queueing.kinds.paths import Names
 
 EACH = "*"
@@ -39,7 +39,7 @@ def reads_of(node: Any, variables: Mapping[str, Names]) -> Iterator[Names]:
 def path_of(node: Any, variables: Mapping[str, Names]) -> Names:
     """Return the path that a chain of fields follows from a variable; else nothing."""
     match node:
-        case Name(name):
+        case Identifier(name):
             return variables.get(name, ())
         case Select(operand, name):
             return _below(path_of(operand, variables), name)
@@ -78,4 +78,4 @@ def _is_loop(node: Any) -> bool:
     """Say whether a node has a variable for each entry of what it is a method of."""
     if not isinstance(node, Call) or node.name not in LOOPS or node.target is None:
         return False
-    return bool(node.arguments) and isinstance(node.arguments[0], Name)
+    return bool(node.arguments) and isinstance(node.arguments[0], Identifier)

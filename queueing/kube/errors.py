@@ -16,7 +16,7 @@ _NOT_PERMITTED = re.compile('is forbidden: User ".*" cannot ')
 """What the API server's authorizer says. Admission, which speaks of the object, does not."""
 
 
-class Cause(msgspec.Struct, frozen=True):
+class StatusCause(msgspec.Struct, frozen=True):
     """One field the server complains about, as in `status.details.causes`."""
 
     reason: str = ""
@@ -25,7 +25,7 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class _Details(msgspec.Struct, frozen=True, rename="camel"):
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[StatusCause, ...] = ()
     retry_after_seconds: int = 0
 
 
@@ -46,7 +46,7 @@ class Complaint:
     message: str
     status: int = 0
     reason: str = ""
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[StatusCause, ...] = ()
     retry_after: float = 0.0
 
 
@@ -73,7 +73,7 @@ class KubeError(Exception):
         return self.complaint.message
 
     @property
-    def causes(self) -> tuple[Cause, ...]:
+    def causes(self) -> tuple[StatusCause, ...]:
         """The fields complained about."""
         return self.complaint.causes
 

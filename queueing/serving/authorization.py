@@ -47,7 +47,7 @@ class User:
 
 
 @dataclass(slots=True)
-class Memory:
+class AnswerCache:
     """Answers of the API server, each believed for `REMEMBER_S` seconds."""
 
     now: Callable[[], float]
@@ -72,7 +72,7 @@ class Reviewer:
     def __init__(self, client: Client, now: Callable[[], float], is_aggregator: Verify) -> None:
         self._client = client
         self._now = now
-        self._memory = Memory(now)
+        self._memory = AnswerCache(now)
         self._is_aggregator = is_aggregator
         self._told_at: dict[str, float] = {}
         """When the log last said that reviews fail, by the binding that allows them."""

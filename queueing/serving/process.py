@@ -32,10 +32,10 @@ from queueing.serving.routes import (
     visibility_application,
     webhook_application,
 )
-from queueing.serving.surroundings import Cluster, watches
+from queueing.serving.surroundings import WatchedObjects, watches
 from queueing.serving.tls_settings import USUAL, TlsSettings
 from queueing.serving.uninstallation import Uninstallation
-from queueing.webhooks.admission import Rules
+from queueing.webhooks.admission import WebhookSettings
 from queueing.webhooks.suspension import SuspendedKind
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class ServingOptions:
     """Kinds that the Configuration turns on."""
     default_class: bool = True
     """Whether queued Jobs get the WorkloadPriorityClass named `default`."""
-    rules: Rules = field(default_factory=Rules)
+    rules: WebhookSettings = field(default_factory=WebhookSettings)
     webhooks: Address | None = None
     probes: Address | None = None
     metrics: Address | None = None
@@ -103,7 +103,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         await stack.enter_async_context(listening(options.socket, models))
         identity = Identity(options.tls)
         reviewer = Reviewer(client, SystemClock().monotonic, identity.is_aggregator)
-        cluster = Cluster(
+        cluster = WatchedObjects(
             options.managed,
             manage_without_queue=options.manage_without_queue,
             kinds=options.kinds,

@@ -24,9 +24,9 @@ from queueing.serving.visibility import (
     resource_list,
     summary,
 )
-from queueing.webhooks.admission import Rules, mutate, validate
+from queueing.webhooks.admission import WebhookSettings, mutate, validate
 from queueing.webhooks.configurations import BY_FIELD, DEFINITIONS
-from queueing.webhooks.jobs import Surroundings
+from queueing.webhooks.jobs import DefaultingContext
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
 SILENCE_S = 60.0
@@ -34,7 +34,7 @@ SILENCE_S = 60.0
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Allowed = Callable[[web.Request], Awaitable[bool]]
-Around = Callable[[Mapping[str, Any]], Surroundings]
+Around = Callable[[Mapping[str, Any]], DefaultingContext]
 Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ReleaseFinalizers = Callable[[], Awaitable[object]]
 
@@ -76,7 +76,7 @@ async def refusal(allowed: Allowed, request: web.Request, told: str) -> web.Resp
 
 
 def webhook_application(
-    around: Around, rules: Rules, convert: Convert, release_finalizers: ReleaseFinalizers
+    around: Around, rules: WebhookSettings, convert: Convert, release_finalizers: ReleaseFinalizers
 ) -> web.Application:
     """Serve admission and conversion reviews, and let go of everything when we are uninstalled."""
 

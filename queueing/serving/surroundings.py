@@ -19,7 +19,7 @@ from queueing.kube.reflector import (
     WatchEvent,
 )
 from queueing.kube.resources import LOCAL_QUEUES, NAMESPACES, WORKLOAD_PRIORITY_CLASSES
-from queueing.webhooks.jobs import DEFAULT, Surroundings, has_managed_owner
+from queueing.webhooks.jobs import DEFAULT, DefaultingContext, has_managed_owner
 from queueing.webhooks.suspension import SuspendedKind
 
 
@@ -40,7 +40,7 @@ class _Named(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Cluster:
+class WatchedObjects:
     """What the watches have told so far."""
 
     managed: Selector
@@ -55,12 +55,12 @@ class Cluster:
     """Keys of the LocalQueues named `default`."""
     default_classes: set[str] = field(default_factory=set)
 
-    def around(self, body: Mapping[str, Any]) -> Surroundings:
+    def around(self, body: Mapping[str, Any]) -> DefaultingContext:
         """Say what surrounds the object of an AdmissionReview."""
         request = body.get("request") or {}
         namespace = str(request.get("namespace") or "")
         labels = self.namespaces.get(namespace, {"kubernetes.io/metadata.name": namespace})
-        return Surroundings(
+        return DefaultingContext(
             namespace_managed=selects(self.managed, labels),
             manage_without_queue=self.manage_without_queue,
             default_local_queue=f"{namespace}/{DEFAULT}" in self.default_queues,
@@ -97,7 +97,7 @@ def _keep(names: set[str], event: WatchEvent[_Named]) -> None:
             pass
 
 
-def watches(client: Client, cluster: Cluster) -> tuple[Reflector[Any], ...]:
+def watches(client: Client, cluster: WatchedObjects) -> tuple[Reflector[Any], ...]:
     """Return the watches that keep the surroundings; each must run, and be synced first."""
     named_default = ReflectorSettings(field_selector=f"metadata.name={DEFAULT}")
     return (

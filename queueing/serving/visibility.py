@@ -20,21 +20,21 @@ class QueryError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ListRange:
     """The part of the list that is asked for."""
 
     offset: int = 0
     limit: int = LIMIT_DEFAULT
 
 
-def read_window(query: Mapping[str, str]) -> Window:
+def read_window(query: Mapping[str, str]) -> ListRange:
     """Read `offset` and `limit`; raises QueryError naming the parameter and its value.
 
     A limit of 0 is one that was not given, as typed clients spell it.
     """
     offset = _number(query, "offset", 0)
     limit = _number(query, "limit", 0) or LIMIT_DEFAULT
-    return Window(offset=offset, limit=min(limit, LIMIT_MAX))
+    return ListRange(offset=offset, limit=min(limit, LIMIT_MAX))
 
 
 def _number(query: Mapping[str, str], name: str, default: int) -> int:

@@ -12,7 +12,7 @@ from queueing.translate import labels
 from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.translate.jobs import batch
 from queueing.translate.wire.jobs import Job
-from queueing.webhooks.jobs import DEFAULT, Surroundings, default_job, has_managed_owner
+from queueing.webhooks.jobs import DEFAULT, DefaultingContext, default_job, has_managed_owner
 from queueing_api.config.v1beta2 import Configuration
 
 
@@ -52,9 +52,9 @@ class Creation:
             document = replace(document, value=created)
         return GivenJob(job=batch.view(decode(document, Job)), live=live, runs=runs)
 
-    def _around(self, document: Document) -> Surroundings:
+    def _around(self, document: Document) -> DefaultingContext:
         namespace = document.value["metadata"]["namespace"]
-        return Surroundings(
+        return DefaultingContext(
             namespace_managed=selects(self.rules.namespaces, self.labels_of(namespace)),
             manage_without_queue=self.rules.without_queue_name,
             default_local_queue=namespace in self._doors,

@@ -11,7 +11,7 @@ from queueing.devices.wire.catalog import catalog_of
 from queueing.devices.wire.given import amounts_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.names import WORKLOAD_UID, pod_of, workload_uid
-from queueing.devices.wire.offers import Shape, judge
+from queueing.devices.wire.offers import DeviceShape, judge
 from queueing.devices.wire.slices import slice_of
 from queueing.devices.wire.true_up import (
     NO_CHARGES,
@@ -30,7 +30,7 @@ Read = Callable[[str, type[Any]], list[Any]]
 """Returns the documents of a kind."""
 
 
-class Devices:
+class SimulatedDevices:
     """The devices of the documents, and the shapes that workloads request."""
 
     def __init__(self, read: Read, configuration: Configuration, *, as_kueue: bool) -> None:
@@ -48,7 +48,7 @@ class Devices:
         self._templates = read("ResourceClaimTemplate", wire.ResourceClaimTemplate)
         self._claims = read("ResourceClaim", wire.ResourceClaim)
         self._pods = {one.metadata.uid: one.metadata.labels for one in read("Pod", wire.Pod)}
-        self._shapes: dict[str, Shape] = {}
+        self._shapes: dict[str, DeviceShape] = {}
         self._doubts: dict[str, None] = {}
 
     def around(self, namespace: str) -> DeviceSurroundings:
@@ -89,11 +89,11 @@ class Devices:
             ):
                 yield Possession(labels.get(POD_SET, ""), claim)
 
-    def note(self, shapes: Iterable[Shape]) -> None:
+    def note(self, shapes: Iterable[DeviceShape]) -> None:
         """Remember the shapes that a workload requests."""
         self._shapes.update((one.key, one) for one in shapes)
 
-    def lack(self, shapes: Iterable[Shape]) -> str:
+    def lack(self, shapes: Iterable[DeviceShape]) -> str:
         """Return why the whole cluster has too few devices for a workload; empty if it may not."""
         found = (lack(one, self.catalog, self.index) for one in shapes)
         return next(filter(None, found), "")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from queueing.cel.values import Amount, Version
-from queueing.devices.rules.index import Device, Index, index_of
+from queueing.devices.rules.index import Device, DeviceIndex, index_of
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.allocations import Holding, holdings
+from queueing.devices.wire.allocations import DeviceHolding, holdings
 from queueing.devices.wire.slices import slice_of
 from queueing.sim.documents import Document
 from queueing.translate.inbound.manifests import ManifestError, read
@@ -20,12 +20,12 @@ WITHOUT_FLAVOR = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class DeviceStatus:
     """One device of a flavor, and the claims that hold it."""
 
     flavor: str
     device: Device
-    holders: tuple[Holding, ...]
+    holders: tuple[DeviceHolding, ...]
     blocked: bool
     """Whether it is free, but shared counters that it needs are used up by other devices."""
 
@@ -59,7 +59,7 @@ class Standing:
         }
 
 
-def standings(documents: Sequence[Document]) -> tuple[list[Standing], list[str]]:
+def standings(documents: Sequence[Document]) -> tuple[list[DeviceStatus], list[str]]:
     """Return every device under each flavor that has it, and what is not counted.
 
     Flavors are those with a DeviceFlavor, or all where there is none. Raises ManifestError.
@@ -81,9 +81,9 @@ def standings(documents: Sequence[Document]) -> tuple[list[Standing], list[str]]
 
 
 def _standings(
-    index: Index, held: Iterable[Holding], flavors: Mapping[str, ResourceFlavor]
-) -> Iterable[Standing]:
-    by_device: dict[object, list[Holding]] = {}
+    index: DeviceIndex, held: Iterable[DeviceHolding], flavors: Mapping[str, ResourceFlavor]
+) -> Iterable[DeviceStatus]:
+    by_device: dict[object, list[DeviceHolding]] = {}
     for one in held:
         by_device.setdefault(one.device, []).append(one)
     taken = _taken(index, by_device)
@@ -97,7 +97,7 @@ def _standings(
             yield _standing(WITHOUT_FLAVOR, device, by_device, (index, taken))
 
 
-def _taken(index: Index, held: Mapping[object, Sequence[Holding]]) -> dict[Any, int]:
+def _taken(index: DeviceIndex, held: Mapping[object, Sequence[DeviceHolding]]) -> dict[Any, int]:
     """Sum what held devices take of shared counters."""
     taken: dict[Any, int] = {}
     for device in index.devices:
@@ -111,9 +111,9 @@ def _taken(index: Index, held: Mapping[object, Sequence[Holding]]) -> dict[Any, 
 def _standing(
     flavor: str,
     device: Device,
-    held: Mapping[object, Sequence[Holding]],
-    known: tuple[Index, Mapping[Any, int]],
-) -> Standing:
+    held: Mapping[object, Sequence[DeviceHolding]],
+    known: tuple[DeviceIndex, Mapping[Any, int]],
+) -> DeviceStatus:
     index, taken = known
     sets = index.counters.get((device.name.driver, device.name.pool), {})
     place = (device.name.driver, device.name.pool)
@@ -122,7 +122,7 @@ def _standing(
         for name, counter, size in device.counters
     )
     holders = tuple(held.get(device.name, ()))
-    return Standing(flavor=flavor, device=device, holders=holders, blocked=blocked)
+    return DeviceStatus(flavor=flavor, device=device, holders=holders, blocked=blocked)
 
 
 def plain(value: object) -> object:

@@ -14,7 +14,7 @@ from queueing.core.settings import Compatibility, Settings
 from queueing.sim.contradictions import contradictions
 from queueing.sim.creation import Creation
 from queueing.sim.decoding import decode
-from queueing.sim.devices import Devices
+from queueing.sim.devices import SimulatedDevices
 from queueing.sim.documents import Document, load
 from queueing.sim.jobs import JobReader
 from queueing.sim.kinds import (
@@ -185,7 +185,7 @@ class _Reader:
         }
         self._around: dict[str, Surroundings] = {}
         self._stakes = Stakes(self._wire)
-        self._devices = Devices(self._wire, configuration, as_kueue=as_kueue)
+        self._devices = SimulatedDevices(self._wire, configuration, as_kueue=as_kueue)
 
     def facts(self) -> tuple[Fact | CreditFact, ...]:
         """Return facts in the order in which they depend on each other, each kind by name."""

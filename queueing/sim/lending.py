@@ -17,7 +17,7 @@ from queueing.core.quota.tree import QuotaTree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Balance:
+class QuotaBalance:
     """Amounts of one flavor and resource at one node; a cohort's nominal is its subtree's."""
 
     nominal: int
@@ -26,11 +26,11 @@ class Balance:
     lent: int
 
 
-Balances = dict[str, dict[FlavorResource, Balance]]
+Balances = dict[str, dict[FlavorResource, QuotaBalance]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class QuotaBalances:
     """Balances of all ClusterQueues and of all cohorts, named or only implied."""
 
     queues: Balances
@@ -45,7 +45,7 @@ def balance(
     cohorts: Iterable[CohortFact],
     *,
     usage: Mapping[str, Mapping[FlavorResource, int]],
-) -> Ledger:
+) -> QuotaBalances:
     """Compute the balances of every node; `usage` is the reserved quota of each ClusterQueue."""
     tree = QuotaTree()
     names: dict[CohortName, None] = {}
@@ -63,7 +63,7 @@ def balance(
     for root in (node for node in (*inner.values(), *leaves.values()) if node.parent is None):
         for resource in sorted(root.resources()):
             _charge(root, resource, lent)
-    return Ledger(
+    return QuotaBalances(
         queues={name: _balances(node, lent) for name, node in leaves.items()},
         cohorts={name: _balances(node, lent) for name, node in inner.items()},
         queue_shares={name: weighted_share(node) for name, node in leaves.items()},
@@ -73,9 +73,9 @@ def balance(
 
 def _balances(
     node: Node, lent: Mapping[tuple[Node, FlavorResource], int]
-) -> dict[FlavorResource, Balance]:
+) -> dict[FlavorResource, QuotaBalance]:
     return {
-        resource: Balance(
+        resource: QuotaBalance(
             nominal=node.cell(resource).quota,
             used=node.cell(resource).usage,
             borrowed=_borrowed(node, resource),

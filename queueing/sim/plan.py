@@ -8,9 +8,9 @@ from queueing.core.decisions import Admit, Decision, Preempt, Wait
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
-from queueing.sim.lending import Ledger, balance
+from queueing.sim.lending import QuotaBalances, balance
 from queueing.sim.standing import Standing
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 
 STABLE_ROUNDS_MAX = 1_000
 """Rounds after which a plan that never settles is given up, and says so."""
@@ -21,7 +21,7 @@ class Plan:
     """Decisions per round, and the quota held after the last of them."""
 
     rounds: tuple[tuple[Decision, ...], ...]
-    ledger: Ledger
+    ledger: QuotaBalances
     queue_shares: Mapping[str, int]
     cohort_shares: Mapping[str, int]
     stable: bool | None
@@ -34,14 +34,14 @@ def fixed_rounds(
     facts: Iterable[Fact | CreditFact], *, settings: Settings, now: float, rounds: int
 ) -> Plan:
     """Run a number of rounds. Admissions are assumed; victims are Evicted and keep their quota."""
-    world = World(facts, settings=settings)
+    world = SimulatedCluster(facts, settings=settings)
     done = tuple(world.round(now).decisions for _ in range(rounds))
     return _plan(world, done, stable=None)
 
 
 def until_stable(facts: Iterable[Fact | CreditFact], *, settings: Settings, now: float) -> Plan:
     """Run rounds until nothing changes; between them victims release quota and are requeued."""
-    world = World(facts, settings=settings)
+    world = SimulatedCluster(facts, settings=settings)
     kueue = settings.compatibility is Compatibility.KUEUE
     done: list[tuple[Decision, ...]] = []
     stable = _by_rounds(world, done, now) if kueue else _by_cycles(world, done, now)
@@ -55,7 +55,7 @@ LAPS_MAX = 3
 class _Laps:
     """Counts how often the same decisions were made while the same workloads held quota."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedCluster) -> None:
         self._world = world
         self._seen: dict[tuple[object, ...], int] = {}
 
@@ -78,7 +78,7 @@ def _spelled(decision: Decision) -> tuple[object, ...]:
             return decision.workload, decision.requeue, decision.mode, decision.message
 
 
-def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bool:
+def _by_rounds(world: SimulatedCluster, done: list[tuple[Decision, ...]], now: float) -> bool:
     """Run single rounds, as Kueue does; say whether they settled.
 
     A round that admits and preempts nobody may still move a queue on to its next head, or a head
@@ -113,7 +113,7 @@ def _by_rounds(world: World, done: list[tuple[Decision, ...]], now: float) -> bo
     return False
 
 
-def _by_cycles(world: World, done: list[tuple[Decision, ...]], now: float) -> bool:
+def _by_cycles(world: SimulatedCluster, done: list[tuple[Decision, ...]], now: float) -> bool:
     """Run cycles, as the controller does, each until nobody is left to try; say if they settled.
 
     The engine tells of those that it judged; the others are added to each round as they stand.
@@ -178,7 +178,9 @@ def _gist(decisions: Iterable[Decision]) -> tuple[object, ...]:
     return tuple((one.workload, one.requeue, one.reason, one.mode, one.message) for one in waits)
 
 
-def _plan(world: World, rounds: Sequence[tuple[Decision, ...]], *, stable: bool | None) -> Plan:
+def _plan(
+    world: SimulatedCluster, rounds: Sequence[tuple[Decision, ...]], *, stable: bool | None
+) -> Plan:
     engine = world.engine
     ledger = balance(world.queues.values(), world.cohorts.values(), usage=world.usage())
     queue_shares, cohort_shares = dict(ledger.queue_shares), dict(ledger.cohort_shares)

@@ -7,7 +7,7 @@ from typing import Any
 from queueing.core.decisions import Admit, Decision, Preempt, Reason, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import FlavorResource
-from queueing.sim.lending import Balance
+from queueing.sim.lending import QuotaBalance
 from queueing.sim.plan import Plan
 from queueing_api.quantity import format_amount
 
@@ -98,7 +98,7 @@ def _assignments(pod_sets: Iterable[PodSetAssignment]) -> list[dict[str, Any]]:
     ]
 
 
-def _balances(nodes: Mapping[str, Mapping[FlavorResource, Balance]]) -> dict[str, Any]:
+def _balances(nodes: Mapping[str, Mapping[FlavorResource, QuotaBalance]]) -> dict[str, Any]:
     report: dict[str, Any] = {}
     for name in sorted(nodes):
         flavors: dict[str, Any] = report.setdefault(name, {})

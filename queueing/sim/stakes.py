@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.wire import inbound
 from queueing.checkpoints.wire import objects as wire
-from queueing.checkpoints.wire.effective import Policies
+from queueing.checkpoints.wire.effective import CheckpointPolicies
 from queueing.checkpoints.wire.stakes import stake
 from queueing.core.names import Key
 from queueing.core.stakes import Stake
@@ -31,7 +31,7 @@ class Stakes:
     def __init__(self, read: Read) -> None:
         self.warnings: dict[str, None] = {}
         policies = read("CheckpointPolicy", wire.CheckpointPolicy)
-        self._policies = Policies({one.metadata.key: one for one in policies})
+        self._policies = CheckpointPolicies({one.metadata.key: one for one in policies})
         self._queues = _by(read("ClusterQueue", queues.ClusterQueue), lambda one: one.metadata.name)
         self._local_queues = _by(
             read("LocalQueue", queues.LocalQueue), lambda one: one.metadata.key

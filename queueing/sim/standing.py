@@ -6,7 +6,7 @@ from dataclasses import replace
 from queueing.core.decisions import Admit, Decision, Preempt, Reason, Requeue, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 
 _IN_LINE = (Requeue.IMMEDIATE, Requeue.NOT_HEAD)
 
@@ -14,7 +14,7 @@ _IN_LINE = (Requeue.IMMEDIATE, Requeue.NOT_HEAD)
 class Standing:
     """What is known of every pending workload, from before a cycle through its rounds."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedCluster) -> None:
         self._world = world
         self._known = {fact.key: _before(world, fact) for fact in _in_order(world)}
 
@@ -63,7 +63,7 @@ def _behind(wait: Wait) -> Wait:
     return replace(wait, requeue=Requeue.NOT_HEAD) if wait.requeue in _IN_LINE else wait
 
 
-def _in_order(world: World) -> list[WorkloadFact]:
+def _in_order(world: SimulatedCluster) -> list[WorkloadFact]:
     """Return the pending workloads: by ClusterQueue in queue order, then those in no queue."""
     queued = [item.key for name in sorted(world.queues) for item in world.engine.pending(name)]
     place = {key: number for number, key in enumerate(queued)}
@@ -75,7 +75,7 @@ def _in_order(world: World) -> list[WorkloadFact]:
     return sorted(pending, key=lambda fact: (place.get(fact.key, len(place)), fact.key))
 
 
-def _before(world: World, fact: WorkloadFact) -> Wait:
+def _before(world: SimulatedCluster, fact: WorkloadFact) -> Wait:
     """Return the last wait of a workload, or one that says that it was not tried yet."""
     return world.engine.waiting(fact.key) or Wait(
         workload=fact.key,

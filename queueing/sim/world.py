@@ -21,7 +21,7 @@ from queueing.sim import transitions
 from queueing.state.engine import Engine
 
 
-class World:
+class SimulatedCluster:
     """Facts that do not change by themselves; only `round` and `drain` change workloads."""
 
     def __init__(self, facts: Iterable[Fact | CreditFact], *, settings: Settings) -> None:

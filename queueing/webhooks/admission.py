@@ -15,7 +15,7 @@ from typing import Any
 
 from queueing.webhooks.device_flavors import bad_selectors
 from queueing.webhooks.findings import UNPROCESSABLE, Finding, Wire, code_of, dig
-from queueing.webhooks.jobs import Surroundings, default_job
+from queueing.webhooks.jobs import DefaultingContext, default_job
 from queueing.webhooks.patches import difference
 from queueing.webhooks.policies.claims import CLAIMS
 from queueing.webhooks.policies.demand import Policy
@@ -29,7 +29,7 @@ IN_USE = "kueue.x-k8s.io/resource-in-use"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class WebhookSettings:
     """What the Configuration chose, as far as a review depends on it."""
 
     reject_unknown_flavors_of_checks: bool = False
@@ -43,7 +43,7 @@ class Review:
     operation: str
     new: Wire
     old: Wire | None
-    around: Surroundings
+    around: DefaultingContext
     request: Wire = field(default_factory=dict)
 
 
@@ -72,7 +72,7 @@ def _beside_demands(kind: str, new: Wire, old: Wire | None) -> Iterator[Finding]
         yield from bad_selectors(new)
 
 
-def findings(review: Review, rules: Rules) -> list[Finding]:
+def findings(review: Review, rules: WebhookSettings) -> list[Finding]:
     """Return why a write is refused: what definitions and policies say, if they are about it."""
     found: list[Finding] = []
     for policy in _policies(review, rules):
@@ -82,7 +82,7 @@ def findings(review: Review, rules: Rules) -> list[Finding]:
     return [*found, *_beside_demands(review.kind, review.new, review.old)]
 
 
-def _policies(review: Review, rules: Rules) -> Iterator[Policy]:
+def _policies(review: Review, rules: WebhookSettings) -> Iterator[Policy]:
     """Yield the policies that are in force around a write."""
     if review.kind in POLICIES:
         yield POLICIES[review.kind]
@@ -111,7 +111,7 @@ DEFAULTS: Mapping[str, Default] = {
 }
 
 
-def read_review(body: Mapping[str, Any], around: Surroundings) -> Review:
+def read_review(body: Mapping[str, Any], around: DefaultingContext) -> Review:
     """Read the request of an AdmissionReview."""
     request = body.get("request") or {}
     return Review(
@@ -124,7 +124,7 @@ def read_review(body: Mapping[str, Any], around: Surroundings) -> Review:
     )
 
 
-def validate(body: Mapping[str, Any], around: Surroundings, rules: Rules) -> Wire:
+def validate(body: Mapping[str, Any], around: DefaultingContext, rules: WebhookSettings) -> Wire:
     """Answer a validating review: allowed, or refused with every mistake at once."""
     review = read_review(body, around)
     leaving = dig(review.new, "metadata", "deletionTimestamp") is not None
@@ -136,7 +136,7 @@ def validate(body: Mapping[str, Any], around: Surroundings, rules: Rules) -> Wir
     return _answer(body, {"allowed": False, "status": _status(review, found)})
 
 
-def mutate(body: Mapping[str, Any], around: Surroundings, field: str = "") -> Wire:
+def mutate(body: Mapping[str, Any], around: DefaultingContext, field: str = "") -> Wire:
     """Answer a mutating review with the patch of what is filled in at creation.
 
     With the `field` that suspends it, the object is a job of whatever kind. Raises CelError for a

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from queueing.devices.rules.selector import Answer, Verdict, selector
+from queueing.devices.rules.selector import MatchAnswer, MatchVerdict, selector
 from queueing.webhooks.findings import Finding, Wire, dig, entries
 
 EXAMPLE = "80Gi"
@@ -23,6 +23,6 @@ def bad_selectors(flavor: Wire) -> Iterator[Finding]:
 
 
 def _expression(expression: object, path: str) -> Iterator[Finding]:
-    refusal: Verdict | None = selector(str(expression or "")).refusal
-    if refusal is not None and refusal.answer is Answer.INVALID:
+    refusal: MatchVerdict | None = selector(str(expression or "")).refusal
+    if refusal is not None and refusal.answer is MatchAnswer.INVALID:
         yield Finding(path=path, value=expression, message=refusal.why)

@@ -14,7 +14,7 @@ Wire = dict[str, Any]
 """An object as the API server spells it."""
 
 
-class Fault(StrEnum):
+class CauseType(StrEnum):
     """Kinds of mistakes, as Kubernetes names them in a Status."""
 
     INVALID = "FieldValueInvalid"
@@ -23,11 +23,11 @@ class Fault(StrEnum):
     FORBIDDEN = "FieldValueForbidden"
 
 
-LEADS: dict[Fault, str] = {
-    Fault.INVALID: "Invalid value",
-    Fault.DUPLICATE: "Duplicate value",
-    Fault.NOT_SUPPORTED: "Unsupported value",
-    Fault.FORBIDDEN: "Forbidden",
+LEADS: dict[CauseType, str] = {
+    CauseType.INVALID: "Invalid value",
+    CauseType.DUPLICATE: "Duplicate value",
+    CauseType.NOT_SUPPORTED: "Unsupported value",
+    CauseType.FORBIDDEN: "Forbidden",
 }
 
 
@@ -36,7 +36,7 @@ class Finding:
     """One mistake at one path of the object."""
 
     path: str
-    fault: Fault = Fault.INVALID
+    fault: CauseType = CauseType.INVALID
     message: str = ""
     value: object = None
     of_definition: bool = False
@@ -48,7 +48,7 @@ class Finding:
         """What is wrong, for a place where the path stands already."""
         lead = LEADS[self.fault]
         told = self.message.removeprefix(f"{lead}: ")
-        if self.fault is Fault.FORBIDDEN:
+        if self.fault is CauseType.FORBIDDEN:
             return f"{lead}: {told}"
         shown = quoted(self.value)
         return f"{lead}: {shown}" if told == shown else f"{lead}: {shown}: {told}"

@@ -29,7 +29,7 @@ not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class DefaultingContext:
     """What defaulting needs to know beside the Job itself."""
 
     namespace_managed: bool = True
@@ -58,7 +58,7 @@ def has_managed_owner(job: object, kinds: Iterable[SuspendedKind] = ()) -> bool:
     )
 
 
-def default_job(job: Wire, around: Surroundings, field: str = SUSPEND) -> Wire:
+def default_job(job: Wire, around: DefaultingContext, field: str = SUSPEND) -> Wire:
     """Return the Job as it is created: queued by default where that is set up, and suspended.
 
     `field` is the one that suspends it.

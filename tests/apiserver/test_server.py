@@ -7,7 +7,7 @@ import aiohttp
 import yaml
 
 from queueing.apiserver.server import Fault, serve
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 
 GADGETS_PATH = "/apis/example.com/v1/namespaces/default/gadgets"
 
@@ -77,7 +77,7 @@ async def test_state_survives_a_restart(tmp_path: Path) -> None:
 
 
 async def test_faults_stand_in_for_answers() -> None:
-    async def busy(call: Call) -> Fault | None:
+    async def busy(call: HttpRequest) -> Fault | None:
         if call.method == "POST":
             return Fault(status=429, reason="TooManyRequests", retry_after=1)
         return None

@@ -6,8 +6,8 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from queueing.apiserver.server import Fault, serve
-from queueing.apiserver.wire.call import Call
-from queueing.cli.local.cluster import Place, local_cluster
+from queueing.apiserver.wire.call import HttpRequest
+from queueing.cli.local.cluster import ServerLocation, local_cluster
 from queueing.cli.main import cli
 from queueing.sim.documents import parse
 
@@ -61,7 +61,7 @@ async def test_a_file_replaces_what_the_cluster_has(tmp_path: Path) -> None:
     documents = parse(OBJECTS, file="objects")
     queue = next(one for one in OBJECTS.split("---\n") if "kind: ClusterQueue" in one)
     change.write_text(queue.replace("nominalQuota: 2", "nominalQuota: 4"))
-    async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
+    async with asyncio.timeout(60), local_cluster(ServerLocation(), documents) as server:
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig))
         now = await asyncio.to_thread(plan, *flags)
@@ -82,7 +82,7 @@ async def test_a_change_of_the_cluster_is_shown_as_a_difference(tmp_path: Path) 
     queue = next(one for one in OBJECTS.split("---\n") if "kind: ClusterQueue" in one)
     same.write_text(queue)
     change.write_text(queue.replace("nominalQuota: 2", "nominalQuota: 4"))
-    async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
+    async with asyncio.timeout(60), local_cluster(ServerLocation(), documents) as server:
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig), "-f")
         nothing = await asyncio.to_thread(planned, *flags, str(same))
@@ -106,7 +106,7 @@ async def test_of_a_change_only_its_own_warnings_are_told(tmp_path: Path) -> Non
     change.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
     async with (
         asyncio.timeout(60),
-        local_cluster(Place(), parse(lost, file="objects")) as server,
+        local_cluster(ServerLocation(), parse(lost, file="objects")) as server,
     ):
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig))
@@ -142,7 +142,7 @@ async def test_jobs_that_have_no_workload_yet_are_planned(tmp_path: Path) -> Non
     kubeconfig, settings = tmp_path / "kubeconfig", tmp_path / "config.yaml"
     settings.write_text(EVERY_JOB)
     documents = parse(f"{OBJECTS}---\n{JOB}---\n{STRAY}", file="objects")
-    async with asyncio.timeout(60), local_cluster(Place(), documents) as server:
+    async with asyncio.timeout(60), local_cluster(ServerLocation(), documents) as server:
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig))
         labelled = await asyncio.to_thread(plan, *flags)
@@ -167,7 +167,7 @@ def test_a_cluster_that_cannot_be_reached_is_no_traceback(tmp_path: Path) -> Non
 
 
 async def test_kinds_that_only_stand_beside_others_may_be_forbidden(tmp_path: Path) -> None:
-    async def deny(call: Call) -> Fault | None:
+    async def deny(call: HttpRequest) -> Fault | None:
         forbidden = call.path.endswith("/clusterqueues")
         return Fault(status=403, reason="Forbidden", message="not yours") if forbidden else None
 

@@ -3,17 +3,17 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, Wire, cluster_queue, job, true
 
 
 def failing(
     times: int, fault: Fault, method: str, *parts: str
-) -> Callable[[Call], Awaitable[Fault | None]]:
+) -> Callable[[HttpRequest], Awaitable[Fault | None]]:
     """Answer the first so many requests of a kind with a fault."""
     left = [times]
 
-    async def intercept(call: Call) -> Fault | None:
+    async def intercept(call: HttpRequest) -> Fault | None:
         fits = call.method == method and all(part in call.path for part in parts)
         if not fits or call.user_agent.startswith("test") or left[0] == 0:
             return None

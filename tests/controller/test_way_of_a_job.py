@@ -10,9 +10,9 @@ from types import FrameType
 from typing import Any
 
 import queueing
-from queueing.apiserver.memory.history import Event
+from queueing.apiserver.memory.history import WatchEvent
 from queueing.apiserver.resources.resource import Resource
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
@@ -45,7 +45,7 @@ class Way:
     def begin(self) -> None:
         sys.setprofile(self._note)
 
-    def changed(self, resource: Resource, event: Event) -> None:
+    def changed(self, resource: Resource, event: WatchEvent) -> None:
         """End with the change that unsuspends the Job."""
         found = event.after
         is_it = resource.key == "jobs.batch" and found["metadata"]["name"] == self.name
@@ -101,7 +101,7 @@ async def test_one_job_goes_through_few_modules_and_calls(world: MakeWorld) -> N
 async def test_one_job_is_started_by_three_writes_and_no_read(world: MakeWorld) -> None:
     seen: list[str] = []
 
-    async def note(call: Call) -> None:
+    async def note(call: HttpRequest) -> None:
         about = any(kind in call.path for kind in ("/jobs", "/workloads"))
         if about and call.user_agent == "queueing" and "watch" not in call.query:
             kind = " dry" if call.dry_run else ""

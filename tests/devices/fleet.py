@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from queueing.devices.rules.index import Index, index_of
+from queueing.devices.rules.index import DeviceIndex, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import catalog_of
@@ -93,7 +93,7 @@ def of_kind(documents: list[Wire], kind: str, shape: type[Any]) -> list[Any]:
     return [read(shape, one) for one in documents if one["kind"] == kind]
 
 
-def index(documents: list[Wire]) -> Index:
+def index(documents: list[Wire]) -> DeviceIndex:
     nodes = of_kind(documents, "Node", wire.Node)
     slices = of_kind(documents, "ResourceSlice", wire.ResourceSlice)
     labels = {one.metadata.name: one.metadata.labels for one in nodes}

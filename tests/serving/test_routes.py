@@ -20,8 +20,8 @@ from queueing.serving.routes import (
     visibility_application,
     webhook_application,
 )
-from queueing.webhooks.admission import Rules
-from queueing.webhooks.jobs import QUEUE, Surroundings
+from queueing.webhooks.admission import WebhookSettings
+from queueing.webhooks.jobs import QUEUE, DefaultingContext
 
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 
@@ -272,7 +272,7 @@ def review(kind: str, new: Mapping[str, Any]) -> dict[str, Any]:
 )
 async def test_webhooks_answer_reviews(path: str, body: Any, allowed: bool) -> None:
     application = webhook_application(
-        lambda _: Surroundings(), Rules(), lambda body: body, no_uninstallation
+        lambda _: DefaultingContext(), WebhookSettings(), lambda body: body, no_uninstallation
     )
     async with (
         served(application) as (session, base),

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from queueing.apiserver.server import EmbeddedServer, Fault, serve
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -96,7 +96,7 @@ async def test_a_renewal_in_between_only_makes_it_try_again(
 ) -> None:
     left = [2]
 
-    async def conflict(call: Call) -> Fault | None:
+    async def conflict(call: HttpRequest) -> Fault | None:
         if call.method != "PATCH" or "leases" not in call.path or not left[0]:
             return None
         left[0] -= 1
@@ -135,7 +135,7 @@ async def test_what_was_made_meanwhile_is_let_go_of_too(
 ) -> None:
     made = asyncio.Event()
 
-    async def queue_of_an_administrator(call: Call) -> None:
+    async def queue_of_an_administrator(call: HttpRequest) -> None:
         if call.method == "PATCH" and not made.is_set():
             made.set()
             await client.create(RESOURCE_FLAVORS.within(), flavor("late"))

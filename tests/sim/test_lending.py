@@ -3,7 +3,7 @@ from fractions import Fraction
 
 from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.sim.lending import Balance, balance
+from queueing.sim.lending import QuotaBalance, balance
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 
@@ -27,9 +27,9 @@ def use(**amounts: int) -> dict[str, dict[FlavorResource, int]]:
 
 def test_the_one_lender_has_lent_what_was_borrowed() -> None:
     ledger = balance([queue("a", 4), queue("b", 10)], [], usage=use(a=6, b=1))
-    assert ledger.queues["a"][CPU] == Balance(nominal=4, used=6, borrowed=2, lent=0)
-    assert ledger.queues["b"][CPU] == Balance(nominal=10, used=1, borrowed=0, lent=2)
-    assert ledger.cohorts["pool"][CPU] == Balance(nominal=14, used=7, borrowed=0, lent=0)
+    assert ledger.queues["a"][CPU] == QuotaBalance(nominal=4, used=6, borrowed=2, lent=0)
+    assert ledger.queues["b"][CPU] == QuotaBalance(nominal=10, used=1, borrowed=0, lent=2)
+    assert ledger.cohorts["pool"][CPU] == QuotaBalance(nominal=14, used=7, borrowed=0, lent=0)
 
 
 def test_lenders_are_charged_in_proportion_to_what_they_have_left() -> None:
@@ -64,7 +64,7 @@ def test_quota_of_the_cohort_itself_bears_its_part() -> None:
 
 def test_a_queue_without_a_cohort_neither_borrows_nor_lends() -> None:
     ledger = balance([queue("a", 4, None)], [], usage=use(a=6))
-    assert ledger.queues["a"][CPU] == Balance(nominal=4, used=6, borrowed=0, lent=0)
+    assert ledger.queues["a"][CPU] == QuotaBalance(nominal=4, used=6, borrowed=0, lent=0)
     assert ledger.cohorts == {}
 
 

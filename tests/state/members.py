@@ -7,7 +7,7 @@ from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Wait
 from queueing.core.facts import Condition
 from queueing.core.names import Key, ResourceName
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 
 CORE_PRICES = Prices({(None, ResourceName("cpu")): MICRO})
 """A credit is a second of one core."""
@@ -15,12 +15,12 @@ LASTING = CreditPolicyFact(name="p", prices=CORE_PRICES, half_life_s=10**9)
 """Balances do not shrink for as long as a test looks."""
 
 
-def runs(made: World, name: str) -> bool:
+def runs(made: SimulatedCluster, name: str) -> bool:
     """Say whether a workload holds quota."""
     return made.workloads[Key(f"team/{name}")].holds_quota
 
 
-def finish(made: World, name: str, at: float) -> None:
+def finish(made: SimulatedCluster, name: str, at: float) -> None:
     """End a workload, and let the engine take that in."""
     fact = made.workloads[Key(f"team/{name}")]
     done = Condition(type="Finished", status=True, reason="Succeeded", changed=at)
@@ -28,7 +28,7 @@ def finish(made: World, name: str, at: float) -> None:
     made.cycle(at)
 
 
-def waits(made: World, name: str) -> Wait:
+def waits(made: SimulatedCluster, name: str) -> Wait:
     """Return why a workload waits."""
     found = made.engine.waiting(Key(f"team/{name}"))
     assert found is not None

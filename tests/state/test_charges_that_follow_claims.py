@@ -9,7 +9,7 @@ from queueing.core.facts import Fact
 from queueing.core.names import Key, PodSetName, QueueName, ResourceName
 from queueing.core.settings import Settings
 from queueing.core.usage import held_usage
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -27,7 +27,7 @@ WHO = st.sampled_from(NAMES)
 STEPS = st.lists(st.tuples(WHO, st.integers(0, 8)), max_size=12)
 
 
-def world() -> World:
+def world() -> SimulatedCluster:
     facts: list[Fact] = [
         namespace(),
         flavor(),
@@ -38,7 +38,7 @@ def world() -> World:
         ),
         *(local_queue(f"team/{name}", name) for name in "xy"),
     ]
-    made = World(facts, settings=Settings())
+    made = SimulatedCluster(facts, settings=Settings())
     for number, name in enumerate(NAMES):
         asked = workload(
             name,
@@ -50,7 +50,7 @@ def world() -> World:
     return made
 
 
-def usage(made: World) -> int:
+def usage(made: SimulatedCluster) -> int:
     views = [made.engine.cluster_queue(QueueName(name)) for name in "xy"]
     return sum(one.total for view in views if view is not None for one in view.usage.values())
 

@@ -25,7 +25,7 @@ from queueing.core.names import (
     ResourceName,
 )
 from queueing.core.settings import Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     flavor,
@@ -56,7 +56,7 @@ MAIN = cluster_queue(
 )
 
 
-def world(*workloads: WorkloadFact, gpus: int = 8, cpus: int = 10) -> World:
+def world(*workloads: WorkloadFact, gpus: int = 8, cpus: int = 10) -> SimulatedCluster:
     together = {
         f"{size} of shared": DeviceOffer(amount=size, pods_max=256, together=True)
         for size in (4, 8)
@@ -68,24 +68,24 @@ def world(*workloads: WorkloadFact, gpus: int = 8, cpus: int = 10) -> World:
         local_queue(),
         *workloads,
     ]
-    return World(facts, settings=Settings())
+    return SimulatedCluster(facts, settings=Settings())
 
 
 def job(name: str, *pod_sets: PodSet, at: float = 0.0, priority: int = 0) -> WorkloadFact:
     return workload(name, pod_sets=pod_sets or (user(),), created=at, priority=priority)
 
 
-def used(made: World) -> int:
+def used(made: SimulatedCluster) -> int:
     made.engine.check()
     view = made.engine.cluster_queue(QueueName("main"))
     return view.reservation[HELD].total if view is not None and HELD in view.reservation else 0
 
 
-def running(made: World) -> list[str]:
+def running(made: SimulatedCluster) -> list[str]:
     return sorted(key for key, one in made.workloads.items() if one.holds_quota)
 
 
-def end(made: World, name: str) -> None:
+def end(made: SimulatedCluster, name: str) -> None:
     fact = made.workloads[Key(f"team/{name}")]
     done = Condition(type="Finished", status=True, reason="Succeeded", changed=9.0)
     made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
@@ -140,7 +140,7 @@ def test_whoever_takes_a_charge_over_may_borrow_no_more_than_before() -> None:
     assert used(made) == 8
 
 
-def may_not_borrow(made: World, *, from_priority: int) -> None:
+def may_not_borrow(made: SimulatedCluster, *, from_priority: int) -> None:
     """Let the queue be one that may borrow, but not its workloads of this priority and above."""
     lender = cluster_queue("lender", {"default": {"gpu": 8, "cpu": 10}}, cohort="all")
     for fact in (replace(MAIN, cohort=CohortName("all")), lender):

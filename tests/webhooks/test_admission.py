@@ -7,8 +7,8 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from queueing.webhooks.admission import IN_USE, Rules, mutate, validate
-from queueing.webhooks.jobs import QUEUE, Surroundings
+from queueing.webhooks.admission import IN_USE, WebhookSettings, mutate, validate
+from queueing.webhooks.jobs import QUEUE, DefaultingContext
 
 
 def review(kind: str, new: Any, old: Any = None, operation: str = "CREATE") -> dict[str, Any]:
@@ -40,7 +40,9 @@ BAD_QUEUE: dict[str, Any] = {
 
 
 def test_a_refusal_names_every_mistake_at_once() -> None:
-    answer = validate(review("ClusterQueue", BAD_QUEUE), Surroundings(), Rules())["response"]
+    answer = validate(review("ClusterQueue", BAD_QUEUE), DefaultingContext(), WebhookSettings())[
+        "response"
+    ]
     assert answer["allowed"] is False
     assert answer["uid"] == "u1"
     causes = answer["status"]["details"]["causes"]
@@ -59,7 +61,9 @@ def negative(quota: str) -> dict[str, Any]:
 
 
 def test_a_refusal_is_told_as_kueues_webhooks_tell_it() -> None:
-    answer = validate(review("ClusterQueue", negative("-1")), Surroundings(), Rules())
+    answer = validate(
+        review("ClusterQueue", negative("-1")), DefaultingContext(), WebhookSettings()
+    )
     status = answer["response"]["status"]
     path = "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota"
     assert (status["code"], status["reason"]) == (403, "Forbidden")
@@ -68,7 +72,7 @@ def test_a_refusal_is_told_as_kueues_webhooks_tell_it() -> None:
 
 
 def test_what_the_definition_refuses_as_well_is_invalid_as_it_says() -> None:
-    answer = validate(review("ClusterQueue", BAD_QUEUE), Surroundings(), Rules())
+    answer = validate(review("ClusterQueue", BAD_QUEUE), DefaultingContext(), WebhookSettings())
     status = answer["response"]["status"]
     assert (status["code"], status["reason"]) == (422, "Invalid")
     assert status["message"].startswith('ClusterQueue "team" is invalid: [spec.')
@@ -90,29 +94,29 @@ def test_what_the_definition_refuses_as_well_is_invalid_as_it_says() -> None:
     ],
 )
 def test_what_is_not_ours_to_refuse_is_allowed(body: dict[str, Any]) -> None:
-    assert validate(body, Surroundings(), Rules())["response"]["allowed"] is True
+    assert validate(body, DefaultingContext(), WebhookSettings())["response"]["allowed"] is True
 
 
 def test_a_queued_job_is_created_suspended() -> None:
     body = review("Job", {"metadata": {"labels": {QUEUE: "door"}}, "spec": {"parallelism": 1}})
-    got = patched(body, mutate(body, Surroundings()))
+    got = patched(body, mutate(body, DefaultingContext()))
     assert got["spec"] == {"parallelism": 1, "suspend": True}
 
 
 def test_a_job_without_a_queue_is_not_patched() -> None:
     body = review("Job", {"metadata": {}, "spec": {}})
-    assert "patch" not in mutate(body, Surroundings())["response"]
+    assert "patch" not in mutate(body, DefaultingContext())["response"]
 
 
 def test_an_update_is_never_defaulted() -> None:
     body = review("Job", {"metadata": {"labels": {QUEUE: "door"}}, "spec": {}}, {}, "UPDATE")
-    assert "patch" not in mutate(body, Surroundings())["response"]
+    assert "patch" not in mutate(body, DefaultingContext())["response"]
 
 
 @pytest.mark.parametrize("kind", ["ClusterQueue", "ResourceFlavor"])
 def test_a_queue_or_flavor_is_kept_while_in_use(kind: str) -> None:
     body = review(kind, {"metadata": {"name": "a", "finalizers": ["example.com/other"]}})
-    got = patched(body, mutate(body, Surroundings()))
+    got = patched(body, mutate(body, DefaultingContext()))
     assert got["metadata"]["finalizers"] == ["example.com/other", IN_USE]
 
 
@@ -124,6 +128,6 @@ def test_flavors_of_checks_are_judged_only_with_the_gate() -> None:
         },
     }
     body = review("ClusterQueue", queue, queue, "UPDATE")
-    strict = Rules(reject_unknown_flavors_of_checks=True)
-    assert validate(body, Surroundings(), Rules())["response"]["allowed"] is True
-    assert validate(body, Surroundings(), strict)["response"]["allowed"] is False
+    strict = WebhookSettings(reject_unknown_flavors_of_checks=True)
+    assert validate(body, DefaultingContext(), WebhookSettings())["response"]["allowed"] is True
+    assert validate(body, DefaultingContext(), strict)["response"]["allowed"] is False

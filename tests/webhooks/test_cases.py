@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from queueing.webhooks.admission import Review, Rules, check, findings
+from queueing.webhooks.admission import Review, WebhookSettings, check, findings
 from queueing.webhooks.findings import Finding, code_of
-from queueing.webhooks.jobs import Surroundings
+from queueing.webhooks.jobs import DefaultingContext
 from queueing_api.crd.generate import as_stored
 from queueing_api.crd.rules import RULES
 from queueing_api.kueue import v1beta2
@@ -40,8 +40,10 @@ def writes(row: Row) -> Iterator[tuple[Wire, Wire | None, Wire]]:
 
 def asked(row: Row) -> list[Finding]:
     """Return what a webhook finds that is asked about a row."""
-    rules = Rules(reject_unknown_flavors_of_checks=row.around.get("reject_unknown_flavors", False))
-    around = Surroundings(default_local_queue=row.around.get("default_queue", False))
+    rules = WebhookSettings(
+        reject_unknown_flavors_of_checks=row.around.get("reject_unknown_flavors", False)
+    )
+    around = DefaultingContext(default_local_queue=row.around.get("default_queue", False))
     return [
         finding
         for new, old, request in writes(row)

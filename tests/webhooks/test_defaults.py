@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from queueing.webhooks.jobs import QUEUE, Surroundings, default_job, has_managed_owner
+from queueing.webhooks.jobs import QUEUE, DefaultingContext, default_job, has_managed_owner
 from queueing.webhooks.workloads import default_workload
 from tests.webhooks.table import Default, defaults, filled_in
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in defaults()])
 def test_a_job_at_creation(row: Default) -> None:
-    around = Surroundings(**row.around, owner_managed=has_managed_owner(row.job))
+    around = DefaultingContext(**row.around, owner_managed=has_managed_owner(row.job))
     assert filled_in(default_job(row.job, around)) == row.want
 
 
@@ -20,7 +20,7 @@ def test_a_job_is_not_changed_in_place() -> None:
         "metadata": {"name": "a", "labels": {QUEUE: "door"}},
         "spec": {"parallelism": 1},
     }
-    default_job(original, Surroundings())
+    default_job(original, DefaultingContext())
     assert "suspend" not in original["spec"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from queueing.webhooks.admission import mutate
 from queueing.webhooks.findings import Wire
-from queueing.webhooks.jobs import Surroundings
+from queueing.webhooks.jobs import DefaultingContext
 from queueing.webhooks.pods import (
     CLAIM,
     GATE,
@@ -91,14 +91,14 @@ def test_each_resource_gets_a_claim_of_its_own_and_some_are_shared() -> None:
 @pytest.mark.parametrize("asked", REWRITTEN)
 def test_the_webhook_gives_a_pod_its_claims_and_opens_its_gate(asked: Wire) -> None:
     body = review("Pod", copy.deepcopy(asked))
-    got = patched(body, mutate(body, Surroundings()))
+    got = patched(body, mutate(body, DefaultingContext()))
     assert {"name": GATE} not in got["spec"].get("schedulingGates", [])
     assert got["spec"]["resourceClaims"][-1]["name"].startswith(CLAIM)
 
 
 @pytest.mark.parametrize("asked", LEFT_ALONE)
 def test_the_webhook_leaves_alone_what_has_no_claim_to_get(asked: Wire) -> None:
-    response = mutate(review("Pod", asked), Surroundings())["response"]
+    response = mutate(review("Pod", asked), DefaultingContext())["response"]
     assert response["allowed"] is True
     assert "patch" not in response
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from queueing.webhooks.admission import check
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.workloads import GATED_BY
 
 
@@ -95,5 +95,5 @@ def test_who_may_not_do_a_thing_is_told_so() -> None:
     }
     (found,) = check("Workload", thing)
     told = "Forbidden: partial admission and elastic job cannot be used together"
-    assert (found.fault, str(found)) == (Fault.FORBIDDEN, f"spec.podSets[0].minCount: {told}")
+    assert (found.fault, str(found)) == (CauseType.FORBIDDEN, f"spec.podSets[0].minCount: {told}")
     assert not found.of_definition

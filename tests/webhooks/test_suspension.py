@@ -6,7 +6,7 @@ from queueing.controller.admission_policies.rendering import PolicyRules, render
 from queueing.core.selectors import Selector
 from queueing.webhooks import configurations
 from queueing.webhooks.admission import mutate
-from queueing.webhooks.jobs import Surroundings, default_job, has_managed_owner
+from queueing.webhooks.jobs import DefaultingContext, default_job, has_managed_owner
 from queueing.webhooks.policies import render as validating
 from queueing.webhooks.scope import Scope
 from queueing.webhooks.suspension import JOB, SuspendedKind, kinds_on, name_with
@@ -70,14 +70,14 @@ def names_of(scope: Scope) -> list[str]:
 @pytest.mark.parametrize("spec", [None, {}, {"runPolicy": {"suspend": False}}])
 def test_the_maps_on_the_way_to_the_field_are_made(spec: dict[str, object] | None) -> None:
     body = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "team"}}}
-    made = default_job({**body, "spec": spec}, Surroundings(), "spec.runPolicy.suspend")
+    made = default_job({**body, "spec": spec}, DefaultingContext(), "spec.runPolicy.suspend")
     assert made["spec"] == {"runPolicy": {"suspend": True}}
 
 
 def test_a_review_of_an_unknown_kind_is_answered_by_the_field() -> None:
     thing = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "team"}}, "spec": {}}
     request = {"uid": "1", "operation": "CREATE", "kind": {"kind": "Experiment"}, "object": thing}
-    answer = mutate({"request": request}, Surroundings(), "spec.paused")["response"]
+    answer = mutate({"request": request}, DefaultingContext(), "spec.paused")["response"]
     assert answer["allowed"]
     assert answer["patch"]
 

@@ -48,7 +48,7 @@ class Review:
 
 
 @dataclass(slots=True)
-class Admission:
+class WebhookAdmission:
     """Asks the webhooks that are configured in the store."""
 
     store: Store

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.apiserver.failures import ApiFailure
-from queueing.apiserver.memory.history import Change, Event
+from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.memory.store import Store
-from queueing.apiserver.memory.writes import FOREGROUND, ORPHAN, Author, DeleteOptions, Writes
+from queueing.apiserver.memory.writes import FOREGROUND, ORPHAN, Author, DeleteOptions, StoreWrites
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.rules.definitions import CLEANUP
 from queueing.apiserver.tree import Object, metadata, name_of, namespace_of, uid_of, with_value
@@ -25,16 +25,16 @@ class Collector:
     """Removes what its owner, namespace or definition left behind."""
 
     store: Store
-    writes: Writes
+    writes: StoreWrites
     _dependents: dict[str, dict[Place, None]] = field(default_factory=dict)
     _living: dict[str, Place] = field(default_factory=dict)
     _todo: deque[Place] = field(default_factory=deque)
 
-    def note(self, resource: Resource, event: Event) -> bool:
+    def note(self, resource: Resource, event: WatchEvent) -> bool:
         """Remember a change; tell whether there is something to sweep."""
         obj = event.after
         place = (resource.key, namespace_of(obj), name_of(obj))
-        gone = event.change is Change.DELETED
+        gone = event.change is WatchEventType.DELETED
         if gone:
             self._living.pop(uid_of(obj), None)
         else:

@@ -1,13 +1,13 @@
 """Events do not stay for ever: they go an hour after their last write, as on any API server."""
 
-from queueing.apiserver.memory.writes import DeleteOptions, Writes, wire_time
+from queueing.apiserver.memory.writes import DeleteOptions, StoreWrites, wire_time
 from queueing.apiserver.tree import Object, metadata
 
 EVENT_LIFE_S = 3_600.0
 """The default of the API server's option `--event-ttl`."""
 
 
-def expire_events(writes: Writes) -> None:
+def expire_events(writes: StoreWrites) -> None:
     """Delete the Events whose time is over."""
     events = writes.store.catalog.builtin("", "events")
     oldest = wire_time(writes.clock() - EVENT_LIFE_S)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from queueing.apiserver.tree import Object
 
 
-class Change(StrEnum):
+class WatchEventType(StrEnum):
     """Words of the watch protocol."""
 
     ADDED = "ADDED"
@@ -20,20 +20,20 @@ class Change(StrEnum):
 
 
 @dataclass(slots=True, eq=False)
-class Event:
+class WatchEvent:
     """One change of one object. `before` is None for ADDED; for DELETED `after` is the last state.
 
     `encoded` keeps what readers made of it, so that a hundred watchers cost one encoding.
     """
 
     version: int
-    change: Change
+    change: WatchEventType
     before: Object | None
     after: Object
     encoded: dict[str, bytes] = field(default_factory=dict)
 
 
-Listener: TypeAlias = Callable[[Event], None]
+Listener: TypeAlias = Callable[[WatchEvent], None]
 
 
 class History:
@@ -41,12 +41,12 @@ class History:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.events: deque[Event] = deque()
+        self.events: deque[WatchEvent] = deque()
         self.forgotten = 0
         self._listeners: dict[int, Listener] = {}
         self._next = 0
 
-    def append(self, event: Event) -> None:
+    def append(self, event: WatchEvent) -> None:
         """Remember the event and tell every listener, in the order in which they came."""
         self.events.append(event)
         while len(self.events) > self.limit:
@@ -59,9 +59,9 @@ class History:
         self.events.clear()
         self.forgotten = max(self.forgotten, version)
 
-    def since(self, version: int) -> Iterator[Event]:
+    def since(self, version: int) -> Iterator[WatchEvent]:
         """Yield the events after `version`, oldest first."""
-        newer: list[Event] = []
+        newer: list[WatchEvent] = []
         for event in reversed(self.events):
             if event.version <= version:
                 break

@@ -7,8 +7,8 @@ from typing import Any
 from sortedcontainers import SortedDict
 
 from queueing.apiserver.failures import already_exists, conflict, expired, not_found, version_ahead
-from queueing.apiserver.memory.history import Change, Event, History, Listener
-from queueing.apiserver.resources.catalog import Catalog
+from queueing.apiserver.memory.history import History, Listener, WatchEvent, WatchEventType
+from queueing.apiserver.resources.catalog import ServedKinds
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.tree import Object, metadata, name_of, namespace_of, version_of
 
@@ -27,15 +27,15 @@ class Shelf:
 class Store:
     """The memory of the server. Stored objects are never changed in place."""
 
-    def __init__(self, catalog: Catalog | None = None, *, history: int = 20_000) -> None:
-        self.catalog = catalog or Catalog()
+    def __init__(self, catalog: ServedKinds | None = None, *, history: int = 20_000) -> None:
+        self.catalog = catalog or ServedKinds()
         self.version = 1
         self._history = history
         self._shelves: dict[str, Shelf] = {}
-        self._listeners: list[Callable[[Resource, Event], None]] = []
+        self._listeners: list[Callable[[Resource, WatchEvent], None]] = []
         self._journals: list[Journal] = []
 
-    def on_change(self, listener: Callable[[Resource, Event], None]) -> None:
+    def on_change(self, listener: Callable[[Resource, WatchEvent], None]) -> None:
         """Call `listener` after every change of any kind."""
         self._listeners.append(listener)
 
@@ -99,7 +99,7 @@ class Store:
             raise already_exists(resource.group, resource.plural, place[1])
         stored = self._stamped(obj)
         shelf.objects[place] = stored
-        self._publish(resource, shelf, Event(self.version, Change.ADDED, None, stored))
+        self._publish(resource, shelf, WatchEvent(self.version, WatchEventType.ADDED, None, stored))
         return stored
 
     def replace(self, resource: Resource, old: Object, obj: Object) -> Object:
@@ -110,7 +110,9 @@ class Store:
             raise conflict(resource.group, resource.plural, place[1])
         stored = self._stamped(obj)
         shelf.objects[place] = stored
-        self._publish(resource, shelf, Event(self.version, Change.MODIFIED, old, stored))
+        self._publish(
+            resource, shelf, WatchEvent(self.version, WatchEventType.MODIFIED, old, stored)
+        )
         return stored
 
     def remove(self, resource: Resource, old: Object) -> Object:
@@ -121,14 +123,14 @@ class Store:
             raise conflict(resource.group, resource.plural, place[1])
         del shelf.objects[place]
         last = self._stamped(old)
-        self._publish(resource, shelf, Event(self.version, Change.DELETED, old, last))
+        self._publish(resource, shelf, WatchEvent(self.version, WatchEventType.DELETED, old, last))
         return last
 
     def listen(self, resource: Resource, listener: Listener) -> Callable[[], None]:
         """Call `listener` for each later change of a kind; the result ends that."""
         return self._shelf(resource).history.listen(listener)
 
-    def since(self, resource: Resource, version: int) -> Iterator[Event]:
+    def since(self, resource: Resource, version: int) -> Iterator[WatchEvent]:
         """Yield the changes of a kind after `version`; 410 when they are forgotten."""
         oldest = self._shelf(resource).history.forgotten
         if version < oldest:
@@ -157,8 +159,8 @@ class Store:
         self.version += 1
         return {**obj, "metadata": {**metadata(obj), "resourceVersion": str(self.version)}}
 
-    def _publish(self, resource: Resource, shelf: Shelf, event: Event) -> None:
-        gone = event.change is Change.DELETED
+    def _publish(self, resource: Resource, shelf: Shelf, event: WatchEvent) -> None:
+        gone = event.change is WatchEventType.DELETED
         for journal in self._journals:
             journal(resource.key, _place(event.after), None if gone else event.after)
         shelf.history.append(event)

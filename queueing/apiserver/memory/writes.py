@@ -49,7 +49,7 @@ class Author:
 
 
 @dataclass(slots=True)
-class Writes:
+class StoreWrites:
     """The writing side of a store."""
 
     store: Store

@@ -7,7 +7,7 @@ from queueing.apiserver.resources.builtin import BUILTIN, EVENTS_ALIAS
 from queueing.apiserver.resources.resource import Resource, ServedVersion
 
 
-class Catalog:
+class ServedKinds:
     """Every kind served now; `revision` grows whenever a CRD changes it."""
 
     def __init__(self, resources: Iterable[Resource] = BUILTIN) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import Cause, required
+from queueing.apiserver.failures import StatusCause, required
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object
 
@@ -36,7 +36,7 @@ def _filled(entry: Object, more: Object) -> Object:
     return made
 
 
-def violations(obj: Object, _old: Object | None) -> Iterator[Cause]:
+def violations(obj: Object, _old: Object | None) -> Iterator[StatusCause]:
     """Yield what is wrong with a webhook configuration."""
     seen: set[str] = set()
     for index, entry in enumerate(obj.get("webhooks") or ()):
@@ -44,11 +44,13 @@ def violations(obj: Object, _old: Object | None) -> Iterator[Cause]:
         name = str(entry.get("name") or "")
         if name.count(".") < 2:  # noqa: PLR2004 - a webhook's name has three parts at least
             detail = "should be a domain with at least three segments separated by dots"
-            yield Cause(
+            yield StatusCause(
                 "FieldValueInvalid", f"Invalid value: {shown(name)}: {detail}", f"{path}.name"
             )
         if name in seen:
-            yield Cause("FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{path}.name")
+            yield StatusCause(
+                "FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{path}.name"
+            )
         seen.add(name)
         if entry.get("sideEffects") not in ("None", "NoneOnDryRun"):
             yield required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from queueing.apiserver.failures import Cause, invalid_value, required
+from queueing.apiserver.failures import StatusCause, invalid_value, required
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object, dig, metadata, name_of
 
@@ -59,7 +59,7 @@ def _with_status(obj: Object, now: str | None, stored: list[str]) -> Object:
     return {**obj, "status": status}
 
 
-def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
+def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
     """Yield what is wrong with a definition."""
     spec = obj.get("spec") or {}
     names = spec.get("names") or {}
@@ -80,7 +80,7 @@ def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
             f"Unsupported value: {shown(spec.get('scope') or '')}: supported values: "
             '"Cluster", "Namespaced"'
         )
-        yield Cause("FieldValueNotSupported", message, "spec.scope")
+        yield StatusCause("FieldValueNotSupported", message, "spec.scope")
     versions = spec.get("versions") or []
     if sum(bool(version.get("storage")) for version in versions) != 1:
         yield invalid_value(

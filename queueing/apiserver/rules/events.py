@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from queueing.apiserver.failures import Cause, invalid_value
+from queueing.apiserver.failures import StatusCause, invalid_value
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object, dig, namespace_of
 
@@ -36,7 +36,7 @@ def defaulted(event: Object) -> Object:
     return {"source": {}, **times, "reportingComponent": "", "reportingInstance": "", **event}
 
 
-def violations(event: Object, _old: Object | None) -> Iterator[Cause]:
+def violations(event: Object, _old: Object | None) -> Iterator[StatusCause]:
     """Yield what is wrong: an Event stands in the namespace of what it is about."""
     about = dig(event, "involvedObject", "namespace", default="") or ""
     place = namespace_of(event)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import Cause, invalid_value, required
+from queueing.apiserver.failures import StatusCause, invalid_value, required
 from queueing.apiserver.rules.pods import pod_spec_defaulted, pod_spec_violations
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object, dig, name_of, uid_of, with_value
@@ -84,7 +84,7 @@ def cron_defaulted(obj: Object) -> Object:
     return {**obj, "spec": made}
 
 
-def cron_violations(obj: Object, _old: Object | None) -> Iterator[Cause]:
+def cron_violations(obj: Object, _old: Object | None) -> Iterator[StatusCause]:
     """Yield what is wrong with a CronJob."""
     if not dig(obj, "spec", "schedule"):
         yield required("spec.schedule")
@@ -92,7 +92,7 @@ def cron_violations(obj: Object, _old: Object | None) -> Iterator[Cause]:
     yield from _template_violations(template, "spec.jobTemplate.spec.template.spec")
 
 
-def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
+def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
     """Yield what is wrong with a Job; on update, what may not change now."""
     spec = obj.get("spec") or {}
     for name in (
@@ -114,23 +114,23 @@ def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
         yield from _changes(spec, old)
 
 
-def _template_violations(pod: Object, path: str) -> Iterator[Cause]:
+def _template_violations(pod: Object, path: str) -> Iterator[StatusCause]:
     yield from pod_spec_violations(pod, path)
     policy = pod.get("restartPolicy")
     if policy not in _RESTARTS:
         names = ", ".join(f'"{name}"' for name in ("OnFailure", "Never"))
         if policy in (None, "Always"):
-            yield Cause(
+            yield StatusCause(
                 "FieldValueRequired",
                 f"Required value: valid values: {names}",
                 f"{path}.restartPolicy",
             )
         else:
             message = f"Unsupported value: {shown(policy)}: supported values: {names}"
-            yield Cause("FieldValueNotSupported", message, f"{path}.restartPolicy")
+            yield StatusCause("FieldValueNotSupported", message, f"{path}.restartPolicy")
 
 
-def _changes(spec: Object, old: Object) -> Iterator[Cause]:
+def _changes(spec: Object, old: Object) -> Iterator[StatusCause]:
     before = old.get("spec") or {}
     elastic = spec.get("completionMode") == "Indexed" and spec.get("completions") == spec.get(
         "parallelism"

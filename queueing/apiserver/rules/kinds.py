@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from queueing.apiserver.failures import Cause
+from queueing.apiserver.failures import StatusCause
 from queueing.apiserver.rules import (
     admissionregistration,
     definitions,
@@ -25,7 +25,7 @@ def _new(_old: Object, new: Object) -> Object:
     return new
 
 
-def _fine(_obj: Object, _old: Object | None) -> Iterable[Cause]:
+def _fine(_obj: Object, _old: Object | None) -> Iterable[StatusCause]:
     return ()
 
 
@@ -36,7 +36,7 @@ class KindRule:
     on_create: Callable[[Object], Object] = _as_is
     on_update: Callable[[Object, Object], Object] = _new
     default: Callable[[Object], Object] = _as_is
-    check: Callable[[Object, Object | None], Iterable[Cause]] = _fine
+    check: Callable[[Object, Object | None], Iterable[StatusCause]] = _fine
 
 
 KINDS: Mapping[str, KindRule] = MappingProxyType(

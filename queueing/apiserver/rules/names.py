@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import Cause, invalid_value, required
+from queueing.apiserver.failures import StatusCause, invalid_value, required
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.schema.structural import shown, type_name
 from queueing.apiserver.tree import Object, metadata
@@ -44,7 +44,7 @@ _VALUE_RULE = (
 )
 
 
-def metadata_violations(resource: Resource, obj: Object) -> Iterator[Cause]:
+def metadata_violations(resource: Resource, obj: Object) -> Iterator[StatusCause]:
     """Yield what is wrong with an object's metadata."""
     meta = metadata(obj)
     yield from _types(meta)
@@ -62,7 +62,7 @@ def metadata_violations(resource: Resource, obj: Object) -> Iterator[Cause]:
     yield from _owners(meta.get("ownerReferences") or ())
 
 
-def name_violations(resource: Resource, name: str, field: str) -> Iterator[Cause]:
+def name_violations(resource: Resource, name: str, field: str) -> Iterator[StatusCause]:
     """Yield what is wrong with a name."""
     if resource.group in _PATH_NAMED:
         return
@@ -78,7 +78,7 @@ def name_violations(resource: Resource, name: str, field: str) -> Iterator[Cause
         yield invalid_value(field, shown(name), text)
 
 
-def _types(meta: Object) -> Iterator[Cause]:
+def _types(meta: Object) -> Iterator[StatusCause]:
     wanted: tuple[tuple[str, type, str], ...] = (
         ("labels", dict, "object"),
         ("annotations", dict, "object"),
@@ -96,7 +96,7 @@ def _types(meta: Object) -> Iterator[Cause]:
             )
 
 
-def _labels(labels: Any, field: str) -> Iterator[Cause]:
+def _labels(labels: Any, field: str) -> Iterator[StatusCause]:
     if not isinstance(labels, dict):
         return
     for name, value in labels.items():
@@ -107,7 +107,7 @@ def _labels(labels: Any, field: str) -> Iterator[Cause]:
             yield invalid_value(field, shown(value), "must be no more than 63 bytes")
 
 
-def _annotations(annotations: Any) -> Iterator[Cause]:
+def _annotations(annotations: Any) -> Iterator[StatusCause]:
     if not isinstance(annotations, dict):
         return
     for name in annotations:
@@ -115,10 +115,10 @@ def _annotations(annotations: Any) -> Iterator[Cause]:
     size = sum(len(name.encode()) + len(str(value).encode()) for name, value in annotations.items())
     if size > _ANNOTATIONS_BYTES_MAX:
         message = f"Too long: may not be more than {_ANNOTATIONS_BYTES_MAX} bytes"
-        yield Cause("FieldValueTooLong", message, "metadata.annotations")
+        yield StatusCause("FieldValueTooLong", message, "metadata.annotations")
 
 
-def _qualified(text: Any, field: str) -> Iterator[Cause]:
+def _qualified(text: Any, field: str) -> Iterator[StatusCause]:
     """Check a name with an optional DNS prefix and a slash."""
     prefix, slash, name = str(text).rpartition("/")
     if slash and not re.fullmatch(_SUBDOMAIN, prefix):
@@ -129,7 +129,7 @@ def _qualified(text: Any, field: str) -> Iterator[Cause]:
         yield invalid_value(field, shown(text), "name part must be no more than 63 bytes")
 
 
-def _owners(owners: Any) -> Iterator[Cause]:
+def _owners(owners: Any) -> Iterator[StatusCause]:
     controllers = 0
     for index, owner in enumerate(owners):
         for name in ("apiVersion", "kind", "name", "uid"):

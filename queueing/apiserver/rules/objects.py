@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterator
 
-from queueing.apiserver.failures import Cause
+from queueing.apiserver.failures import StatusCause
 from queueing.apiserver.tree import Object, dig, with_value, without
 
 
@@ -42,11 +42,13 @@ def priority_class_defaulted(obj: Object) -> Object:
     return {"preemptionPolicy": "PreemptLowerPriority", "value": 0, **obj}
 
 
-def priority_class_violations(obj: Object, old: Object | None) -> Iterator[Cause]:
+def priority_class_violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
     """Yield what may not change in a class."""
     if old is not None and obj.get("value") != old.get("value"):
-        yield Cause("FieldValueForbidden", "Forbidden: may not be changed in an update.", "value")
+        yield StatusCause(
+            "FieldValueForbidden", "Forbidden: may not be changed in an update.", "value"
+        )
     if old is not None and obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        yield Cause(
+        yield StatusCause(
             "FieldValueForbidden", "Forbidden: may not be changed in an update.", "preemptionPolicy"
         )

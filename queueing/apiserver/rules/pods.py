@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import Cause, invalid_value, required
+from queueing.apiserver.failures import StatusCause, invalid_value, required
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object, dig
 from queueing_api.quantity import QuantityError, canonical
@@ -103,7 +103,7 @@ def quality_of_service(spec: Object) -> str:
     return "Guaranteed"
 
 
-def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
+def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
     """Yield what is wrong with a pod; on update, what may not change."""
     spec = obj.get("spec") or {}
     if old is None:
@@ -118,7 +118,7 @@ def violations(obj: Object, old: Object | None) -> Iterator[Cause]:
             "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
             "negative)"
         )
-        yield Cause("FieldValueForbidden", detail, "spec")
+        yield StatusCause("FieldValueForbidden", detail, "spec")
 
 
 def _fixed(spec: Object) -> Object:
@@ -138,7 +138,7 @@ def _fixed(spec: Object) -> Object:
     return {"images": images, **{name: value for name, value in spec.items() if name not in hidden}}
 
 
-def pod_spec_violations(spec: Object, path: str) -> Iterator[Cause]:
+def pod_spec_violations(spec: Object, path: str) -> Iterator[StatusCause]:
     """Yield what is wrong with a pod spec at `path`."""
     containers = spec.get("containers") or []
     if not containers:
@@ -150,14 +150,16 @@ def pod_spec_violations(spec: Object, path: str) -> Iterator[Cause]:
         if not name:
             yield required(f"{here}.name")
         elif name in seen:
-            yield Cause("FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{here}.name")
+            yield StatusCause(
+                "FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{here}.name"
+            )
         seen.add(name)
         if not entry.get("image"):
             yield required(f"{here}.image")
         yield from _quantities(entry, here)
 
 
-def _quantities(entry: Object, path: str) -> Iterator[Cause]:
+def _quantities(entry: Object, path: str) -> Iterator[StatusCause]:
     limits = dig(entry, "resources", "limits", default={}) or {}
     requests = dig(entry, "resources", "requests", default={}) or {}
     for word, amounts in (("limits", limits), ("requests", requests)):

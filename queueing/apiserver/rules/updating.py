@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from queueing.apiserver.failures import Cause, invalid, invalid_value
+from queueing.apiserver.failures import StatusCause, invalid, invalid_value
 from queueing.apiserver.resources.resource import Generation, Resource
 from queueing.apiserver.rules.kinds import KINDS
 from queueing.apiserver.schema.structural import shown
@@ -97,7 +97,7 @@ def _owned(meta: Object) -> list[Object]:
 
 def check_identity(resource: Resource, old: Object, new: Object) -> None:
     """Refuse (422) to change what identifies the object."""
-    causes: list[Cause] = []
+    causes: list[StatusCause] = []
     before, after = metadata(old), metadata(new)
     for name in ("name", "namespace", "uid"):
         if after.get(name) and before.get(name) != after.get(name):
@@ -111,6 +111,6 @@ def check_identity(resource: Resource, old: Object, new: Object) -> None:
                 "Forbidden: no new finalizers can be added if the object is being "
                 f"deleted, found new finalizers []string{{{listing}}}"
             )
-            causes.append(Cause("FieldValueForbidden", detail, "metadata.finalizers"))
+            causes.append(StatusCause("FieldValueForbidden", detail, "metadata.finalizers"))
     if causes:
         raise invalid(resource.group, resource.kind, str(before.get("name")), causes)

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from queueing.apiserver.failures import Cause, invalid_value
+from queueing.apiserver.failures import StatusCause, invalid_value
 from queueing.apiserver.tree import Object
 
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -39,7 +39,7 @@ def shown(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def violations(schema: Object, value: Any, path: str = "") -> Iterator[Cause]:
+def violations(schema: Object, value: Any, path: str = "") -> Iterator[StatusCause]:
     """Yield every broken rule of `schema` in `value`; an empty stream means valid."""
     if value is None:
         if not schema.get("nullable") and schema.get("type"):
@@ -75,27 +75,29 @@ def _type_fits(schema: Object, value: Any) -> bool:
     return bool(found == wanted)
 
 
-def _wrong_type(schema: Object, value: Any, path: str) -> Cause:
+def _wrong_type(schema: Object, value: Any, path: str) -> StatusCause:
     wanted = (
         "integer,string" if schema.get("x-kubernetes-int-or-string") else schema.get("type", "")
     )
     found = type_name(value)
     text = shown(found)
     detail = f"{path or '<nil>'} in body must be of type {wanted}: {text}"
-    return Cause("FieldValueTypeInvalid", f"Invalid value: {text}: {detail}", path or "<nil>")
+    return StatusCause("FieldValueTypeInvalid", f"Invalid value: {text}: {detail}", path or "<nil>")
 
 
-def _unsupported(allowed: list[Any], value: Any, path: str) -> Cause:
+def _unsupported(allowed: list[Any], value: Any, path: str) -> StatusCause:
     names = ", ".join(shown(item) for item in allowed)
     message = f"Unsupported value: {shown(value)}: supported values: {names}"
-    return Cause("FieldValueNotSupported", message, path)
+    return StatusCause("FieldValueNotSupported", message, path)
 
 
-def _text(schema: Object, value: str, path: str) -> Iterator[Cause]:
+def _text(schema: Object, value: str, path: str) -> Iterator[StatusCause]:
     longest, shortest = schema.get("maxLength"), schema.get("minLength")
     if longest is not None and len(value) > longest:
         unit = "byte" if longest == 1 else "bytes"
-        yield Cause("FieldValueTooLong", f"Too long: may not be more than {longest} {unit}", path)
+        yield StatusCause(
+            "FieldValueTooLong", f"Too long: may not be more than {longest} {unit}", path
+        )
     if shortest is not None and len(value) < shortest:
         yield invalid_value(
             path, shown(value), f"{path} in body should be at least {shortest} chars long"
@@ -111,7 +113,7 @@ def _text(schema: Object, value: str, path: str) -> Iterator[Cause]:
         )
 
 
-def _number(schema: Object, value: float, path: str) -> Iterator[Cause]:
+def _number(schema: Object, value: float, path: str) -> Iterator[StatusCause]:
     low, high, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
     if low is not None and schema.get("exclusiveMinimum") and value <= low:
         yield invalid_value(path, shown(value), f"{path} in body should be greater than {low}")
@@ -134,12 +136,12 @@ def _number(schema: Object, value: float, path: str) -> Iterator[Cause]:
         )
 
 
-def _array(schema: Object, value: list[Any], path: str) -> Iterator[Cause]:
+def _array(schema: Object, value: list[Any], path: str) -> Iterator[StatusCause]:
     most, least = schema.get("maxItems"), schema.get("minItems")
     if most is not None and len(value) > most:
         unit = "item" if most == 1 else "items"
         message = f"Too many: {len(value)}: must have at most {most} {unit}"
-        yield Cause("FieldValueTooMany", message, path)
+        yield StatusCause("FieldValueTooMany", message, path)
     if least is not None and len(value) < least:
         yield invalid_value(
             path, str(len(value)), f"{path} in body should have at least {least} items"
@@ -151,7 +153,7 @@ def _array(schema: Object, value: list[Any], path: str) -> Iterator[Cause]:
     yield from _duplicates(schema, value, path)
 
 
-def _duplicates(schema: Object, value: list[Any], path: str) -> Iterator[Cause]:
+def _duplicates(schema: Object, value: list[Any], path: str) -> Iterator[StatusCause]:
     """Check that lists which are sets or maps hold each key once."""
     kind = schema.get("x-kubernetes-list-type")
     keys = schema.get("x-kubernetes-list-map-keys") or []
@@ -166,20 +168,20 @@ def _duplicates(schema: Object, value: list[Any], path: str) -> Iterator[Cause]:
         )
         text = shown(identity)
         if text in seen:
-            yield Cause("FieldValueDuplicate", f"Duplicate value: {text}", f"{path}[{index}]")
+            yield StatusCause("FieldValueDuplicate", f"Duplicate value: {text}", f"{path}[{index}]")
         seen.add(text)
 
 
-def _fields(schema: Object, value: Object, path: str) -> Iterator[Cause]:
+def _fields(schema: Object, value: Object, path: str) -> Iterator[StatusCause]:
     properties = schema.get("properties") or {}
     for name in schema.get("required") or ():
         if name not in value:
             field = f"{path}.{name}" if path else name
-            yield Cause("FieldValueRequired", "Required value", field)
+            yield StatusCause("FieldValueRequired", "Required value", field)
     most, least = schema.get("maxProperties"), schema.get("minProperties")
     if most is not None and len(value) > most:
         unit = "item" if most == 1 else "items"
-        yield Cause(
+        yield StatusCause(
             "FieldValueTooMany", f"Too many: {len(value)}: must have at most {most} {unit}", path
         )
     if least is not None and len(value) < least:
@@ -195,7 +197,7 @@ def _fields(schema: Object, value: Object, path: str) -> Iterator[Cause]:
             yield from violations(more, item, field)
 
 
-def _combined(schema: Object, value: Any, path: str) -> Iterator[Cause]:
+def _combined(schema: Object, value: Any, path: str) -> Iterator[StatusCause]:
     for part in schema.get("allOf") or ():
         yield from violations(part, value, path)
     for word, wanted in (("anyOf", "at least one"), ("oneOf", "one and only one")):

@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from queueing.apiserver.failures import ApiFailure
-from queueing.apiserver.memory.history import Change, Event
+from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.memory.store import Store
-from queueing.apiserver.memory.writes import Author, DeleteOptions, Writes, wire_time
+from queueing.apiserver.memory.writes import Author, DeleteOptions, StoreWrites, wire_time
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.simulation import annotations, job_events, saving
 from queueing.apiserver.simulation.jobs import is_finished, plan
 from queueing.apiserver.simulation.nodes import NodeShape
 from queueing.apiserver.simulation.pods import bound, ended, running, unschedulable
-from queueing.apiserver.simulation.scheduling import Room, chosen, requests_of, room_of
+from queueing.apiserver.simulation.scheduling import NodeInfo, chosen, requests_of, room_of
 from queueing.apiserver.tree import Object, dig, metadata, name_of, namespace_of
 
 Place = tuple[str, str]
@@ -31,13 +31,13 @@ class Simulation:
     """Plays the cluster behind a store; `speed` is simulated seconds per real second."""
 
     store: Store
-    writes: Writes
+    writes: StoreWrites
     speed: float
     _jobs: Resource
     _pods: Resource
     _nodes: Resource
     _events: job_events.JobEvents
-    _rooms: dict[str, Room] = field(default_factory=dict)
+    _rooms: dict[str, NodeInfo] = field(default_factory=dict)
     _charged: dict[Place, tuple[str, dict[str, int]]] = field(default_factory=dict)
     _by_job: dict[Place, dict[Place, None]] = field(default_factory=dict)
     _dirty: dict[Place, None] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Simulation:
         stops = [self.store.listen(kind, listener) for kind, listener in pairs]
         for kind, listener in pairs:
             for obj in self.store.items(kind):
-                listener(Event(0, Change.ADDED, None, obj))
+                listener(WatchEvent(0, WatchEventType.ADDED, None, obj))
 
         def stop_all() -> None:
             for stop in stops:
@@ -68,10 +68,10 @@ class Simulation:
 
         return stop_all
 
-    def _on_node(self, event: Event) -> None:
+    def _on_node(self, event: WatchEvent) -> None:
         name = name_of(event.after)
         self._rooms.pop(name, None)
-        if event.change is not Change.DELETED:
+        if event.change is not WatchEventType.DELETED:
             room = room_of(event.after)
             for node, requests in self._charged.values():
                 if node == name:
@@ -80,14 +80,14 @@ class Simulation:
         self._room_changed = True
         self._woken.set()
 
-    def _on_job(self, event: Event) -> None:
+    def _on_job(self, event: WatchEvent) -> None:
         self._dirty[_place(event.after)] = None
         self._woken.set()
 
-    def _on_pod(self, event: Event) -> None:
+    def _on_pod(self, event: WatchEvent) -> None:
         place, pod = _place(event.after), event.after
         job = _job_place(pod)
-        gone = event.change is Change.DELETED
+        gone = event.change is WatchEventType.DELETED
         if job is not None:
             places = self._by_job.setdefault(job, {})
             places.pop(place, None) if gone else places.setdefault(place)
@@ -329,7 +329,7 @@ async def simulate(
     clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Simulation]:
     """Play Job controller, scheduler and kubelet on a store until the block ends."""
-    writes = Writes(store, clock)
+    writes = StoreWrites(store, clock)
     for shape in nodes:
         writes.create_or_replace(shape.wire(wire_time(clock())))
     catalog = store.catalog

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from queueing.apiserver.failures import ApiFailure
-from queueing.apiserver.memory.writes import Author, Writes, wire_time
+from queueing.apiserver.memory.writes import Author, StoreWrites, wire_time
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.simulation.jobs import condition
 from queueing.apiserver.tree import Object, dig, metadata, name_of, namespace_of, uid_of
@@ -77,7 +77,7 @@ def _exceeds(job: Object) -> bool:
 class JobEvents:
     """Writes Events about Jobs; one that was there already is counted."""
 
-    writes: Writes
+    writes: StoreWrites
     _events: Resource = field(init=False)
     _names: OrderedDict[tuple[str, str], dict[str, str]] = field(default_factory=OrderedDict)
     """Names of Events by message, by uid of the Job and reason."""

@@ -21,7 +21,7 @@ class Pods:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class JobPlan:
     """What to do for a Job now: pods to delete and to create, and the status that tells it."""
 
     delete: tuple[Object, ...] = ()
@@ -62,7 +62,7 @@ def is_finished(job: Object) -> bool:
     return any((condition(job, kind) or {}).get("status") == "True" for kind in _FINISHED)
 
 
-def plan(job: Object, pods: list[Object], now: str, *, overdue: bool = False) -> Plan | None:
+def plan(job: Object, pods: list[Object], now: str, *, overdue: bool = False) -> JobPlan | None:
     """Return what the Job needs, or None when it is finished or leaving."""
     if is_finished(job) or metadata(job).get("deletionTimestamp"):
         return None
@@ -123,13 +123,13 @@ def _set(status: Object, kind: str, value: str, reason: str, message: str, now: 
     status["conditions"] = [*conditions, made]
 
 
-def _suspended(found: Pods, status: Object, now: str) -> Plan:
+def _suspended(found: Pods, status: Object, now: str) -> JobPlan:
     _set(status, "Suspended", "True", "JobSuspended", "Job suspended", now)
     status.pop("startTime", None)
     status.pop("active", None)
     status["ready"] = 0
     status["terminating"] = found.terminating + len(found.active)
-    return Plan(delete=found.active, status=status)
+    return JobPlan(delete=found.active, status=status)
 
 
 def _resume(job: Object, status: Object, now: str) -> None:
@@ -139,7 +139,7 @@ def _resume(job: Object, status: Object, now: str) -> None:
     status.setdefault("startTime", now)
 
 
-def _failed(found: Pods, status: Object, reason: str, now: str) -> Plan:
+def _failed(found: Pods, status: Object, reason: str, now: str) -> JobPlan:
     """Say first that the Job will fail; it has failed when its last pod is gone."""
     message = {
         "BackoffLimitExceeded": "Job has reached the specified backoff limit",
@@ -148,7 +148,7 @@ def _failed(found: Pods, status: Object, reason: str, now: str) -> Plan:
     _set(status, "FailureTarget", "True", reason, message, now)
     if not found.active and not found.terminating:
         _set(status, "Failed", "True", reason, message, now)
-    return Plan(delete=found.active, status=status)
+    return JobPlan(delete=found.active, status=status)
 
 
 def _is_complete(spec: Object, found: Pods, status: Object) -> bool:
@@ -158,16 +158,16 @@ def _is_complete(spec: Object, found: Pods, status: Object) -> bool:
     return int(status.get("succeeded", 0)) >= int(completions)
 
 
-def _complete(found: Pods, status: Object, now: str) -> Plan:
+def _complete(found: Pods, status: Object, now: str) -> JobPlan:
     message = "Reached expected number of succeeded pods"
     _set(status, "SuccessCriteriaMet", "True", "CompletionsReached", message, now)
     if not found.active and not found.terminating:
         _set(status, "Complete", "True", "CompletionsReached", message, now)
         status.setdefault("completionTime", now)
-    return Plan(delete=found.active, status=status)
+    return JobPlan(delete=found.active, status=status)
 
 
-def _running(job: Object, spec: Object, found: Pods, status: Object) -> Plan:
+def _running(job: Object, spec: Object, found: Pods, status: Object) -> JobPlan:
     parallelism, completions = int(spec.get("parallelism", 1)), spec.get("completions")
     wanted = parallelism
     if completions is not None:
@@ -177,13 +177,13 @@ def _running(job: Object, spec: Object, found: Pods, status: Object) -> Plan:
     surplus = len(found.active) - wanted
     if surplus > 0:
         newest = sorted(found.active, key=_creation, reverse=True)[:surplus]
-        return Plan(delete=tuple(newest), status=status)
+        return JobPlan(delete=tuple(newest), status=status)
     if spec.get("completionMode") == "Indexed":
         free = _free_indexes(spec, found, status)
-        return Plan(
+        return JobPlan(
             create=tuple(_pod(job, index) for index in free[: -surplus or 0]), status=status
         )
-    return Plan(create=tuple(_pod(job, None) for _ in range(-surplus)), status=status)
+    return JobPlan(create=tuple(_pod(job, None) for _ in range(-surplus)), status=status)
 
 
 def _creation(pod: Object) -> tuple[str, str]:

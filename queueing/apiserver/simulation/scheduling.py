@@ -11,7 +11,7 @@ Amounts = dict[str, int]
 
 
 @dataclass(slots=True)
-class Room:
+class NodeInfo:
     """A node and what its pods leave free."""
 
     node: Object
@@ -30,11 +30,11 @@ class Room:
             self.free[name] = self.free.get(name, 0) + value
 
 
-def room_of(node: Object) -> Room:
+def room_of(node: Object) -> NodeInfo:
     """Return an empty node's room."""
     allocatable = dig(node, "status", "allocatable", default={}) or {}
     free = {name: amount(name, text) for name, text in allocatable.items()}
-    return Room(node, free, labels=labels_of(node))
+    return NodeInfo(node, free, labels=labels_of(node))
 
 
 def requests_of(pod: Object) -> Amounts:
@@ -55,14 +55,14 @@ def _add(total: Amounts, requests: Mapping[str, str] | None) -> None:
         total[name] = total.get(name, 0) + amount(name, text)
 
 
-def chosen(pod: Object, rooms: Iterable[Room]) -> Room | None:
+def chosen(pod: Object, rooms: Iterable[NodeInfo]) -> NodeInfo | None:
     """Return the fitting node with the fewest pods, first by name; None when none fits."""
     requests = requests_of(pod)
     fitting = [room for room in rooms if _fits(pod, room, requests)]
     return min(fitting, key=lambda room: (room.pods, name_of(room.node)), default=None)
 
 
-def _fits(pod: Object, room: Room, requests: Amounts) -> bool:
+def _fits(pod: Object, room: NodeInfo, requests: Amounts) -> bool:
     if any(room.free.get(name, 0) < value for name, value in requests.items()):
         return False
     spec = pod.get("spec") or {}

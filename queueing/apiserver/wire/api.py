@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from queueing.apiserver.admission.conversion import Converter
-from queueing.apiserver.admission.webhooks import Admission
+from queueing.apiserver.admission.webhooks import WebhookAdmission
 from queueing.apiserver.failures import no_such_path
 from queueing.apiserver.memory.store import Store
-from queueing.apiserver.memory.writes import Writes
+from queueing.apiserver.memory.writes import StoreWrites
 from queueing.apiserver.resources.resource import Resource, ServedVersion
 from queueing.apiserver.tree import Object
-from queueing.apiserver.wire.call import Call, Target
+from queueing.apiserver.wire.call import HttpRequest, ResourcePath
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,20 +18,20 @@ class Api:
     """The server's parts, handed to the verbs."""
 
     store: Store
-    writes: Writes
-    admission: Admission
+    writes: StoreWrites
+    admission: WebhookAdmission
     converter: Converter
     clock: Callable[[], float]
     bookmark_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class KindRequest:
     """A call whose path names a kind that is served."""
 
     api: Api
-    call: Call
-    target: Target
+    call: HttpRequest
+    target: ResourcePath
     resource: Resource
     version: ServedVersion
 
@@ -60,7 +60,7 @@ class Asked:
         return (await self.api.converter.converted(self.resource, [obj], self.resource.storage))[0]
 
 
-def asked(api: Api, call: Call, target: Target) -> Asked:
+def asked(api: Api, call: HttpRequest, target: ResourcePath) -> KindRequest:
     """Look up the kind of a path; 404 when nothing of that name is served."""
     found = api.store.catalog.at(target.group, target.version, target.plural)
     if found is None:
@@ -72,7 +72,7 @@ def asked(api: Api, call: Call, target: Target) -> Asked:
         raise no_such_path()
     if target.subresource and not _has(version, target.subresource):
         raise no_such_path()
-    return Asked(api=api, call=call, target=target, resource=resource, version=version)
+    return KindRequest(api=api, call=call, target=target, resource=resource, version=version)
 
 
 def _has(version: ServedVersion, subresource: str) -> bool:

@@ -7,7 +7,7 @@ from queueing.apiserver.failures import bad_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class HttpRequest:
     """A request, read to its end."""
 
     method: str
@@ -45,7 +45,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ResourcePath:
     """The parts of a resource path; what is absent is an empty string."""
 
     group: str
@@ -56,7 +56,7 @@ class Target:
     subresource: str = ""
 
 
-def target_of(path: str) -> Target | None:
+def target_of(path: str) -> ResourcePath | None:
     """Return what a path names below `/api/v1` or `/apis/GROUP/VERSION`; None for other paths."""
     parts = path.strip("/").split("/")
     if parts[0] == "api" and len(parts) > 2:  # noqa: PLR2004 - api, version, and at least a plural
@@ -71,7 +71,7 @@ def target_of(path: str) -> Target | None:
     if len(rest) > 3:  # noqa: PLR2004 - plural, name, subresource
         return None
     plural, name, subresource = (*rest, "", "")[:3]
-    return Target(
+    return ResourcePath(
         group=group,
         version=version,
         plural=plural,

@@ -3,10 +3,10 @@
 from typing import Any
 
 from queueing.apiserver.admission.webhooks import Review
-from queueing.apiserver.failures import Cause, bad_request, invalid
+from queueing.apiserver.failures import StatusCause, bad_request, invalid
 from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.tree import Object, metadata, name_of, namespace_of
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import Reply, decoded, reply
 from queueing.apiserver.wire.listing import selected
 
@@ -23,7 +23,7 @@ _RETURNS_OBJECT = frozenset(
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
-async def delete(asked: Asked) -> Reply:
+async def delete(asked: KindRequest) -> Reply:
     """Answer a DELETE of one object."""
     options = _options(asked)
     old = asked.current()
@@ -34,7 +34,7 @@ async def delete(asked: Asked) -> Reply:
     return reply(_success(asked, state))
 
 
-async def delete_collection(asked: Asked) -> Reply:
+async def delete_collection(asked: KindRequest) -> Reply:
     """Answer a DELETE of everything that the selectors match."""
     options = _options(asked)
     objects = selected(asked)
@@ -56,7 +56,7 @@ async def delete_collection(asked: Asked) -> Reply:
     )
 
 
-async def _reviewed(asked: Asked, old: Object, options: DeleteOptions) -> None:
+async def _reviewed(asked: KindRequest, old: Object, options: DeleteOptions) -> None:
     review = Review(
         resource=asked.resource,
         operation="DELETE",
@@ -69,7 +69,7 @@ async def _reviewed(asked: Asked, old: Object, options: DeleteOptions) -> None:
     await asked.api.admission.validated(review)
 
 
-def _options(asked: Asked) -> DeleteOptions:
+def _options(asked: KindRequest) -> DeleteOptions:
     """Return what the body and the query say; the body wins."""
     call = asked.call
     body: Any = decoded(call.body, call.content_type) if call.body.strip() else {}
@@ -82,7 +82,7 @@ def _options(asked: Asked) -> DeleteOptions:
     if policy and policy not in _POLICIES:
         listing = ", ".join(f'"{word}"' for word in (*_POLICIES, "nil"))
         text = f'Unsupported value: "{policy}": supported values: {listing}'
-        cause = Cause("FieldValueNotSupported", text, "propagationPolicy")
+        cause = StatusCause("FieldValueNotSupported", text, "propagationPolicy")
         raise invalid("meta.k8s.io", "DeleteOptions", "", [cause])
     grace = body.get("gracePeriodSeconds", call.query.get("gracePeriodSeconds"))
     return DeleteOptions(
@@ -94,7 +94,7 @@ def _options(asked: Asked) -> DeleteOptions:
     )
 
 
-def _success(asked: Asked, state: Object) -> Object:
+def _success(asked: KindRequest, state: Object) -> Object:
     details: Object = {
         "name": name_of(state),
         "kind": asked.resource.plural,

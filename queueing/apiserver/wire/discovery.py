@@ -7,7 +7,7 @@ from queueing.apiserver.resources.resource import Resource, ServedVersion
 from queueing.apiserver.tree import Object
 from queueing.apiserver.wire.api import Api
 from queueing.apiserver.wire.bodies import Reply, encoded, reply
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 
 VERSION: Object = {
     "major": "1",
@@ -29,7 +29,7 @@ _REVIEWS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def discover(api: Api, call: Call) -> Reply:
+def discover(api: Api, call: HttpRequest) -> Reply:
     """Answer `/api`, `/apis` and the paths below them that name a group or a version."""
     parts = call.path.strip("/").split("/")
     if (

@@ -5,12 +5,12 @@ from types import MappingProxyType
 
 from queueing.apiserver.failures import bad_request, method_not_allowed, no_such_path
 from queueing.apiserver.wire import deleting, listing, openapi, reviews, scaling, writing
-from queueing.apiserver.wire.api import Api, Asked, asked
+from queueing.apiserver.wire.api import Api, KindRequest, asked
 from queueing.apiserver.wire.bodies import Reply, reply
-from queueing.apiserver.wire.call import Call, Target, target_of
+from queueing.apiserver.wire.call import HttpRequest, ResourcePath, target_of
 from queueing.apiserver.wire.discovery import VERSION, discover
 
-Verb = Callable[[Asked], Awaitable[Reply]]
+Verb = Callable[[KindRequest], Awaitable[Reply]]
 
 _COLLECTION: Mapping[str, Verb] = MappingProxyType(
     {"GET": listing.list_objects, "POST": writing.create, "DELETE": deleting.delete_collection}
@@ -27,7 +27,7 @@ _SCALE: Mapping[str, Verb] = MappingProxyType(
 _HEALTH = frozenset({"/healthz", "/readyz", "/livez"})
 
 
-async def answer(api: Api, call: Call) -> Reply:
+async def answer(api: Api, call: HttpRequest) -> Reply:
     """Answer any call but a watch."""
     target = target_of(call.path)
     if target is None or call.path in reviews.PATHS:
@@ -44,7 +44,7 @@ async def answer(api: Api, call: Call) -> Reply:
     return made
 
 
-def verbs_for(target: Target) -> Mapping[str, Verb]:
+def verbs_for(target: ResourcePath) -> Mapping[str, Verb]:
     """Return the verbs of a path, by method."""
     if target.subresource == "scale":
         return _SCALE
@@ -53,7 +53,7 @@ def verbs_for(target: Target) -> Mapping[str, Verb]:
     return _OBJECT if target.name else _COLLECTION
 
 
-def watched(api: Api, call: Call) -> Asked | None:
+def watched(api: Api, call: HttpRequest) -> KindRequest | None:
     """Return what a call watches; None when it is no watch."""
     if call.method != "GET" or not call.flag("watch"):
         return None
@@ -63,7 +63,7 @@ def watched(api: Api, call: Call) -> Asked | None:
     return asked(api, call, target)
 
 
-def _other(api: Api, call: Call) -> Reply:
+def _other(api: Api, call: HttpRequest) -> Reply:
     """Paths that are about the server itself."""
     path = call.path.rstrip("/") or "/"
     if call.method == "POST" and path in reviews.PATHS:

@@ -6,16 +6,16 @@ from http import HTTPStatus
 
 import msgspec
 
-from queueing.apiserver.failures import ApiFailure, Cause, bad_request, expired, invalid
+from queueing.apiserver.failures import ApiFailure, StatusCause, bad_request, expired, invalid
 from queueing.apiserver.memory.selectors import field_match, label_match, selected_name
 from queueing.apiserver.tree import Object, name_of, namespace_of
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import Reply, encoded
 from queueing.apiserver.wire.presentation import presented, presented_list
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ContinueToken:
     """Where a paged list goes on: the version of its first page, and the last place shown."""
 
     version: int
@@ -28,7 +28,7 @@ class Page:
         ).decode()
 
 
-def page_of(token: str) -> Page:
+def page_of(token: str) -> ContinueToken:
     """Return the page that a continue token names; 400 when it is none."""
     try:
         version, namespace, name = msgspec.json.decode(
@@ -36,10 +36,10 @@ def page_of(token: str) -> Page:
         )
     except (ValueError, msgspec.DecodeError) as error:
         raise bad_request("continue key is not valid: illegal base64 data") from error
-    return Page(version, namespace, name)
+    return ContinueToken(version, namespace, name)
 
 
-async def get(asked: Asked) -> Reply:
+async def get(asked: KindRequest) -> Reply:
     """Answer a GET of one object."""
     asked_version = asked.call.number("resourceVersion")
     if asked_version > asked.api.store.version:
@@ -49,7 +49,7 @@ async def get(asked: Asked) -> Reply:
     return Reply(body=encoded(content), content_type=content_type)
 
 
-def selected(asked: Asked, objects: list[Object] | None = None) -> list[Object]:
+def selected(asked: KindRequest, objects: list[Object] | None = None) -> list[Object]:
     """Return the objects (of the path's namespace) that the query's selectors match."""
     query, resource = asked.call.query, asked.resource
     fields = query.get("fieldSelector", "")
@@ -65,7 +65,7 @@ def selected(asked: Asked, objects: list[Object] | None = None) -> list[Object]:
     return [obj for obj in objects if by_label(obj) and by_field(obj)]
 
 
-async def list_objects(asked: Asked) -> Reply:
+async def list_objects(asked: KindRequest) -> Reply:
     """Answer a GET of a collection."""
     store, call = asked.api.store, asked.call
     limit, token = call.number("limit"), call.query.get("continue", "")
@@ -82,7 +82,7 @@ async def list_objects(asked: Asked) -> Reply:
     if limit and len(objects) > limit:
         remaining = len(objects) - limit
         objects = objects[:limit]
-        next_token = Page(
+        next_token = ContinueToken(
             version or store.version, namespace_of(objects[-1]), name_of(objects[-1])
         ).token()
     meta: Object = {"resourceVersion": str(version or store.version)}
@@ -94,7 +94,7 @@ async def list_objects(asked: Asked) -> Reply:
     return Reply(body=encoded(content), content_type=content_type)
 
 
-def _snapshot(asked: Asked, token: str) -> tuple[int, list[Object] | None]:
+def _snapshot(asked: KindRequest, token: str) -> tuple[int, list[Object] | None]:
     """Return the version to show and its objects; (0, None) means what is stored now."""
     store = asked.api.store
     match = asked.call.query.get("resourceVersionMatch", "")
@@ -130,7 +130,7 @@ def _refuse_beside_token(match: str, version: int) -> None:
         raise forbidden_match("specifying resource version is not allowed when using continue")
 
 
-def _continued(asked: Asked, token: str) -> tuple[int, list[Object]]:
+def _continued(asked: KindRequest, token: str) -> tuple[int, list[Object]]:
     """Return the version that a continue token names, and the objects as they were then."""
     page = page_of(token)
     try:
@@ -145,5 +145,5 @@ def _continued(asked: Asked, token: str) -> tuple[int, list[Object]]:
 
 def forbidden_match(text: str) -> ApiFailure:
     """Return 422 for a resourceVersionMatch that does not go with the rest of a query."""
-    cause = Cause("FieldValueForbidden", f"Forbidden: {text}", "resourceVersionMatch")
+    cause = StatusCause("FieldValueForbidden", f"Forbidden: {text}", "resourceVersionMatch")
     return invalid("meta.k8s.io", "ListOptions", "", [cause])

@@ -9,7 +9,7 @@ from queueing.apiserver.resources.shapes import components, kind_schema
 from queueing.apiserver.tree import Object
 from queueing.apiserver.wire.api import Api
 from queueing.apiserver.wire.bodies import Reply, encoded, reply
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -17,7 +17,7 @@ _EMPTY_V2 = b"\n\x032.0"  # a Document that says only `swagger: "2.0"`
 _INFO = {"title": "Kubernetes", "version": "v1.36.3"}
 
 
-def document(api: Api, call: Call) -> Reply:
+def document(api: Api, call: HttpRequest) -> Reply:
     """Answer `/openapi/v2`, `/openapi/v3` and the documents below it."""
     path = call.path.rstrip("/")
     if path == "/openapi/v2":

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from queueing.apiserver.tree import Object, metadata
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import JSON
 from queueing.apiserver.wire.tables import table
 
@@ -21,14 +21,14 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Negotiated:
     """The form chosen from an Accept header, and the content type that says so."""
 
     form: Form
     content_type: str
 
 
-def shape_of(accept: str) -> Shape:
+def shape_of(accept: str) -> Negotiated:
     """Return the first form in an Accept header that we speak; whole objects when none is named."""
     for part in accept.split(","):
         words = dict(word.strip().partition("=")[::2] for word in part.split(";")[1:])
@@ -36,13 +36,13 @@ def shape_of(accept: str) -> Shape:
             words.get("as") in (Form.TABLE, Form.METADATA, Form.METADATA_LIST)
             and words.get("v") == "v1"
         ):
-            return Shape(Form(words["as"]), JSON)
+            return Negotiated(Form(words["as"]), JSON)
         if part.split(";")[0].strip() in (JSON, "*/*"):
             break
-    return Shape(Form.WHOLE, JSON)
+    return Negotiated(Form.WHOLE, JSON)
 
 
-def presented(asked: Asked, obj: Object) -> tuple[Object, str]:
+def presented(asked: KindRequest, obj: Object) -> tuple[Object, str]:
     """Return one object in the form that the client asked for."""
     shape = shape_of(asked.call.accept)
     if shape.form is Form.TABLE:
@@ -54,7 +54,7 @@ def presented(asked: Asked, obj: Object) -> tuple[Object, str]:
     return obj, shape.content_type
 
 
-def presented_list(asked: Asked, objects: list[Object], meta: Object) -> tuple[Object, str]:
+def presented_list(asked: KindRequest, objects: list[Object], meta: Object) -> tuple[Object, str]:
     """Return a list in the form that the client asked for."""
     shape = shape_of(asked.call.accept)
     if shape.form is Form.TABLE:

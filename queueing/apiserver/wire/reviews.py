@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from queueing.apiserver.tree import Object, dig
 from queueing.apiserver.wire.bodies import Reply, object_body, reply
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 
 _ADMIN: Object = {
     "username": "kubernetes-admin",
@@ -33,7 +33,7 @@ _ANSWERS = MappingProxyType(
 PATHS: frozenset[str] = frozenset(_ANSWERS)
 
 
-def review(call: Call) -> Reply:
+def review(call: HttpRequest) -> Reply:
     """Answer a POST of a review; nothing is stored."""
     body = object_body(call.body, call.content_type)
     status: Mapping[str, object] = _ANSWERS[call.path](body)

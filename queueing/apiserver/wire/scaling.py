@@ -6,23 +6,23 @@ from queueing.apiserver.memory.writes import Author
 from queueing.apiserver.resources.jsonpath import first_value
 from queueing.apiserver.rules.creation import check
 from queueing.apiserver.tree import Object, dig, metadata, with_value
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import Reply, decoded, object_body, reply
 
 _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-async def get(asked: Asked) -> Reply:
+async def get(asked: KindRequest) -> Reply:
     """Answer a GET of the scale."""
     return reply(_scale(asked, await asked.shown(asked.current())))
 
 
-async def update(asked: Asked) -> Reply:
+async def update(asked: KindRequest) -> Reply:
     """Answer a PUT of the scale."""
     return await _set(asked, object_body(asked.call.body, asked.call.content_type))
 
 
-async def patch(asked: Asked) -> Reply:
+async def patch(asked: KindRequest) -> Reply:
     """Answer a PATCH of the scale."""
     body = decoded(asked.call.body, asked.call.content_type)
     view = _scale(asked, await asked.shown(asked.current()))
@@ -35,11 +35,11 @@ async def patch(asked: Asked) -> Reply:
     )
 
 
-def _paths(asked: Asked) -> dict[str, str]:
+def _paths(asked: KindRequest) -> dict[str, str]:
     return dict(asked.version.scale or {})
 
 
-def _scale(asked: Asked, obj: Object) -> Object:
+def _scale(asked: KindRequest, obj: Object) -> Object:
     paths = _paths(asked)
     status: Object = {"replicas": first_value(obj, paths["statusReplicasPath"]) or 0}
     if "labelSelectorPath" in paths:
@@ -53,7 +53,7 @@ def _scale(asked: Asked, obj: Object) -> Object:
     }
 
 
-async def _set(asked: Asked, scale: Object) -> Reply:
+async def _set(asked: KindRequest, scale: Object) -> Reply:
     replicas = dig(scale, "spec", "replicas")
     if not isinstance(replicas, int):
         raise bad_request("spec.replicas must be a whole number")

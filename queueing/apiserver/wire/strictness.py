@@ -5,7 +5,7 @@ from queueing.apiserver.resources.fitting import fitted
 from queueing.apiserver.resources.shapes import message_of
 from queueing.apiserver.schema.pruning import pruned
 from queueing.apiserver.tree import Object
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 
 _METADATA_FIELDS = frozenset(
     {
@@ -28,7 +28,7 @@ _METADATA_FIELDS = frozenset(
 )
 
 
-def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
+def admitted_fields(asked: KindRequest, body: Object, warnings: list[str]) -> Object:
     """Return the body less unknown fields; `fieldValidation=Strict` refuses (400) them instead."""
     unknown: list[str] = []
     made = _known_metadata(body, unknown)
@@ -49,14 +49,14 @@ def admitted_fields(asked: Asked, body: Object, warnings: list[str]) -> Object:
     return made
 
 
-def _message(asked: Asked) -> str:
+def _message(asked: KindRequest) -> str:
     """Return the shape to fit into; another group's names for a kind have none."""
     if "/" in asked.version.name:
         return ""
     return message_of(asked.resource.group, asked.resource.kind)
 
 
-def _fitted(asked: Asked, message: str, body: Object, unknown: list[str]) -> Object:
+def _fitted(asked: KindRequest, message: str, body: Object, unknown: list[str]) -> Object:
     """Return a built-in object in its shape; a wrong type is a 400 in the API's words."""
     try:
         return fitted(message, body, unknown)

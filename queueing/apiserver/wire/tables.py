@@ -7,7 +7,7 @@ from queueing.apiserver.resources.jsonpath import first_value
 from queueing.apiserver.resources.resource import Column
 from queueing.apiserver.tree import Object, metadata, name_of
 from queueing.apiserver.wire.ages import age
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.rows import BUILTIN_COLUMNS, BUILTIN_ROWS, NAMELESS
 
 _NAME = Column(
@@ -19,7 +19,7 @@ _NAME = Column(
 _AGE = Column(name="Age", path=".metadata.creationTimestamp", type="date")
 
 
-def table(asked: Asked, objects: list[Object], meta: Object) -> Object:
+def table(asked: KindRequest, objects: list[Object], meta: Object) -> Object:
     """Return the objects as rows, by the kind's printer columns."""
     now = asked.api.clock()
     columns = _columns(asked)
@@ -35,14 +35,16 @@ def table(asked: Asked, objects: list[Object], meta: Object) -> Object:
     }
 
 
-def _columns(asked: Asked) -> tuple[Column, ...]:
+def _columns(asked: KindRequest) -> tuple[Column, ...]:
     if asked.resource.custom:
         return (_NAME, *asked.version.columns)
     columns = BUILTIN_COLUMNS.get(asked.resource.key, (_AGE,))
     return columns if asked.resource.key in NAMELESS else (_NAME, *columns)
 
 
-def _cells(asked: Asked, columns: tuple[Column, ...], now: float) -> Callable[[Object], list[Any]]:
+def _cells(
+    asked: KindRequest, columns: tuple[Column, ...], now: float
+) -> Callable[[Object], list[Any]]:
     rows: Mapping[str, Callable[[Object, float], list[Any]]] = BUILTIN_ROWS
     special = None if asked.resource.custom else rows.get(asked.resource.key)
     if special is not None:

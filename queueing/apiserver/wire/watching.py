@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from queueing.apiserver.failures import ApiFailure
-from queueing.apiserver.memory.history import Change, Event
+from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.memory.selectors import Match, everything, field_match, label_match
 from queueing.apiserver.tree import Object, namespace_of, with_value
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import encoded
 from queueing.apiserver.wire.listing import forbidden_match
 from queueing.apiserver.wire.presentation import Form, presented, shape_of
@@ -22,13 +22,13 @@ _BATCH = 256
 class Watcher:
     """One open watch: what came and was not sent yet."""
 
-    asked: Asked
+    asked: KindRequest
     match: Match
-    waiting: deque[Event] = field(default_factory=deque)
+    waiting: deque[WatchEvent] = field(default_factory=deque)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     closed: bool = False
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: WatchEvent) -> None:
         self.waiting.append(event)
         self.woken.set()
 
@@ -37,18 +37,18 @@ class Watcher:
         self.closed = True
         self.woken.set()
 
-    def seen(self, event: Event) -> Change | None:
+    def seen(self, event: WatchEvent) -> WatchEventType | None:
         """Return how this watcher sees a change of an object: None when it does not."""
         if self.asked.namespace and namespace_of(event.after) != self.asked.namespace:
             return None
-        after = event.change is not Change.DELETED and self.match(event.after)
+        after = event.change is not WatchEventType.DELETED and self.match(event.after)
         before = event.before is not None and self.match(event.before)
         if after:
-            return Change.MODIFIED if before else Change.ADDED
-        return Change.DELETED if before else None
+            return WatchEventType.MODIFIED if before else WatchEventType.ADDED
+        return WatchEventType.DELETED if before else None
 
 
-def watcher_of(asked: Asked) -> Watcher:
+def watcher_of(asked: KindRequest) -> Watcher:
     """Return the watcher that a call asks for; a bad selector is a 400 before anything is sent."""
     query = asked.call.query
     if query.get("sendInitialEvents") and query.get("resourceVersionMatch") != "NotOlderThan":
@@ -72,7 +72,7 @@ async def lines(watcher: Watcher) -> AsyncIterator[bytes]:
         try:
             yield await _beginning(watcher)
         except ApiFailure as failure:
-            yield _line(Change.ERROR, encoded(failure.status()))
+            yield _line(WatchEventType.ERROR, encoded(failure.status()))
             return
         async for chunk in _following(watcher, end):
             yield chunk
@@ -94,7 +94,7 @@ async def _beginning(watcher: Watcher) -> bytes:
     now = store.version
     objects = [obj for obj in store.items(asked.resource, asked.namespace) if watcher.match(obj)]
     shown = await asked.shown_all(objects)
-    text = b"".join(_line(Change.ADDED, _content(watcher, obj)) for obj in shown)
+    text = b"".join(_line(WatchEventType.ADDED, _content(watcher, obj)) for obj in shown)
     if explicit == "true" and asked.call.flag("allowWatchBookmarks"):
         text += _bookmark(watcher, now, initial=True)
     return text
@@ -128,12 +128,12 @@ async def _following(watcher: Watcher, end: float | None) -> AsyncIterator[bytes
             yield text
 
 
-async def _batch(watcher: Watcher, events: list[Event]) -> bytes:
+async def _batch(watcher: Watcher, events: list[WatchEvent]) -> bytes:
     parts = [await _event(watcher, event) for event in events]
     return b"".join(parts)
 
 
-async def _event(watcher: Watcher, event: Event) -> bytes:
+async def _event(watcher: Watcher, event: WatchEvent) -> bytes:
     change = watcher.seen(event)
     if change is None:
         return b""
@@ -143,8 +143,8 @@ async def _event(watcher: Watcher, event: Event) -> bytes:
     if cached is None:
         obj = event.after
         if (
-            change is Change.DELETED
-            and event.change is not Change.DELETED
+            change is WatchEventType.DELETED
+            and event.change is not WatchEventType.DELETED
             and event.before is not None
         ):
             obj = with_value(event.before, ("metadata", "resourceVersion"), str(event.version))
@@ -158,7 +158,7 @@ def _content(watcher: Watcher, obj: Object) -> bytes:
     return encoded(content)
 
 
-def _line(change: Change, content: bytes) -> bytes:
+def _line(change: WatchEventType, content: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (change.value.encode(), content)
 
 
@@ -177,4 +177,4 @@ def _bookmark(watcher: Watcher, version: int, *, initial: bool = False) -> bytes
             "columnDefinitions": None,
             "rows": [],
         }
-    return _line(Change.BOOKMARK, encoded(obj))
+    return _line(WatchEventType.BOOKMARK, encoded(obj))

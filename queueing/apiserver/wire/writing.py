@@ -21,7 +21,7 @@ from queueing.apiserver.rules.updating import updated
 from queueing.apiserver.schema.declared import misfit
 from queueing.apiserver.schema.structure import Structure
 from queueing.apiserver.tree import Object, metadata, name_of, with_value, without
-from queueing.apiserver.wire.api import Asked
+from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import Reply, decoded, object_body, reply
 from queueing.apiserver.wire.strictness import admitted_fields
 
@@ -33,14 +33,14 @@ _PATCH_TYPES = (JSON_PATCH, MERGE, APPLY)
 _RETRIES = 5
 
 
-async def create(asked: Asked) -> Reply:
+async def create(asked: KindRequest) -> Reply:
     """Answer a POST to a collection."""
     body = object_body(asked.call.body, asked.call.content_type)
     return await _create(asked, body, 201)
 
 
 async def _create(
-    asked: Asked, body: Object, status: int, entries: list[Object] | None = None
+    asked: KindRequest, body: Object, status: int, entries: list[Object] | None = None
 ) -> Reply:
     writes, resource = asked.api.writes, asked.resource
     _check_type(asked, body)
@@ -65,20 +65,20 @@ async def _create(
     return await _answer(asked, stored, status, warnings)
 
 
-async def _mutated(asked: Asked, review: Review, made: Object) -> Object:
+async def _mutated(asked: KindRequest, review: Review, made: Object) -> Object:
     changed = await asked.api.admission.mutated(review)
     if changed is None or changed is made:
         return made
     return defaulted(asked.resource, asked.resource.stored, changed)
 
 
-async def _answer(asked: Asked, stored: Object, status: int, warnings: list[str]) -> Reply:
+async def _answer(asked: KindRequest, stored: Object, status: int, warnings: list[str]) -> Reply:
     answer = reply(await asked.shown(stored), status)
     answer.warnings = warnings
     return answer
 
 
-def _author(asked: Asked) -> Author:
+def _author(asked: KindRequest) -> Author:
     return Author(
         name=asked.call.manager,
         subresource=asked.target.subresource,
@@ -87,7 +87,7 @@ def _author(asked: Asked) -> Author:
     )
 
 
-def _check_type(asked: Asked, body: Object) -> None:
+def _check_type(asked: KindRequest, body: Object) -> None:
     """Refuse a body of another kind or version than the path's; fill in absent words."""
     wanted = asked.resource.api_version(asked.version.name)
     body.setdefault("apiVersion", wanted)
@@ -111,7 +111,7 @@ def _check_type(asked: Asked, body: Object) -> None:
         )
 
 
-async def update(asked: Asked) -> Reply:
+async def update(asked: KindRequest) -> Reply:
     """Answer a PUT of an object or of its status."""
     body = object_body(asked.call.body, asked.call.content_type)
     _check_type(asked, body)
@@ -130,7 +130,7 @@ async def update(asked: Asked) -> Reply:
     return await _replace(asked, old, body, warnings)
 
 
-async def _replace(asked: Asked, old: Object, new: Object, warnings: list[str]) -> Reply:
+async def _replace(asked: KindRequest, old: Object, new: Object, warnings: list[str]) -> Reply:
     resource, writes = asked.resource, asked.api.writes
     subresource = asked.target.subresource
     made = writes.prepare_update(resource, old, new, subresource)
@@ -156,11 +156,11 @@ async def _replace(asked: Asked, old: Object, new: Object, warnings: list[str]) 
     return await _answer(asked, stored, 200, warnings)
 
 
-def _patch_type(asked: Asked) -> str:
+def _patch_type(asked: KindRequest) -> str:
     return asked.call.content_type.partition(";")[0].strip() if asked.call.method == "PATCH" else ""
 
 
-async def patch(asked: Asked) -> Reply:
+async def patch(asked: KindRequest) -> Reply:
     """Answer a PATCH; without a resourceVersion in it, a lost race is tried again."""
     kind = _patch_type(asked)
     if kind not in (*_PATCH_TYPES, *(() if asked.resource.custom else (STRATEGIC,))):
@@ -190,7 +190,7 @@ def _names_version(operations: Any) -> bool:
     return any(operation.get("path") == "/metadata/resourceVersion" for operation in operations)
 
 
-async def _patch_once(asked: Asked, kind: str, body: Any) -> Reply:
+async def _patch_once(asked: KindRequest, kind: str, body: Any) -> Reply:
     if kind == APPLY:
         return await _apply(asked, body)
     live = asked.current()
@@ -208,7 +208,7 @@ async def _patch_once(asked: Asked, kind: str, body: Any) -> Reply:
     return await _replace(asked, live, new, warnings)
 
 
-async def _apply(asked: Asked, config: Any) -> Reply:
+async def _apply(asked: KindRequest, config: Any) -> Reply:
     resource = asked.resource
     _check_application(asked, config)
     now = wire_time(asked.api.clock())
@@ -245,7 +245,7 @@ async def _apply(asked: Asked, config: Any) -> Reply:
     return await _replace(asked, live, await asked.stored(made), warnings)
 
 
-def _declared(asked: Asked, config: Object, warnings: list[str]) -> Object:
+def _declared(asked: KindRequest, config: Object, warnings: list[str]) -> Object:
     """Refuse (500, as the API does) a custom configuration with fields that nobody declared."""
     if not asked.resource.custom:
         return admitted_fields(asked, config, warnings)
@@ -259,7 +259,7 @@ def _declared(asked: Asked, config: Object, warnings: list[str]) -> Object:
     return config
 
 
-def _applicable(asked: Asked, config: Object) -> Object:
+def _applicable(asked: KindRequest, config: Object) -> Object:
     """Return the part of a configuration that its path may own."""
     if asked.target.subresource == "status":
         meta = metadata(config)
@@ -272,7 +272,7 @@ def _applicable(asked: Asked, config: Object) -> Object:
     return without(config, ("status",)) if asked.version.has_status else config
 
 
-def _check_application(asked: Asked, config: Any) -> None:
+def _check_application(asked: KindRequest, config: Any) -> None:
     if not isinstance(config, dict):
         raise bad_request("the body of an apply patch must be an object")
     if not asked.call.query.get("fieldManager"):

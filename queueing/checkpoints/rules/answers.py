@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from queueing.checkpoints.rules.phases import Event, Phase
+from queueing.checkpoints.rules.phases import Phase, RequestEvent
 from queueing.checkpoints.rules.record import Record, Saved
 from queueing.checkpoints.rules.step import Happening
 
@@ -29,7 +29,7 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SaveAnswer:
     """One pod's answer to one request."""
 
     request_id: str
@@ -47,7 +47,7 @@ class Answer:
     delay_s: float = 0.0
 
 
-class Condition(StrEnum):
+class PodState(StrEnum):
     """Whether a pod can still answer."""
 
     RUNNING = "Running"
@@ -59,8 +59,8 @@ class Condition(StrEnum):
 class Voice:
     """A pod whose answer counts, with its answer so far."""
 
-    condition: Condition
-    answer: Answer | None = None
+    condition: PodState
+    answer: SaveAnswer | None = None
     kind: str = "pod"
 
 
@@ -72,7 +72,7 @@ class Heard:
     progress: float | None = None
 
 
-def belongs(answer: Answer, record: Record) -> bool:
+def belongs(answer: SaveAnswer, record: Record) -> bool:
     """Say whether an answer is to this request; any other is ignored.
 
     Answers that work is saved count also if they are to an earlier asking of the same request.
@@ -93,17 +93,17 @@ def combine(
         for name, voice in sorted(voices.items())
         if voice.answer is not None and belongs(voice.answer, record)
     }
-    ended = {name for name, voice in voices.items() if voice.condition is Condition.SUCCEEDED}
+    ended = {name for name, voice in voices.items() if voice.condition is PodState.SUCCEEDED}
     done = {name for name, one in said.items() if _is_done(one, record)} | ended
     for name, voice in sorted(voices.items()):
         answer = said.get(name)
         if answer is not None and answer.word is Word.FAILED:
             return Happening(
-                event=Event.FAILED, message=_told(f"{voice.kind} {name}", answer)
+                event=RequestEvent.FAILED, message=_told(f"{voice.kind} {name}", answer)
             ), before
-        if voice.condition is Condition.LOST and name not in done:
+        if voice.condition is PodState.LOST and name not in done:
             message = f"{voice.kind} {name} ended before it had saved"
-            return Happening(event=Event.FAILED, message=message), before
+            return Happening(event=RequestEvent.FAILED, message=message), before
     if voices and done == set(voices):
         return _saved(said), before
     if record.phase is Phase.SAVING:
@@ -112,7 +112,7 @@ def combine(
 
 
 def _first_answer(
-    record: Record, voices: Mapping[str, Voice], said: Mapping[str, Answer]
+    record: Record, voices: Mapping[str, Voice], said: Mapping[str, SaveAnswer]
 ) -> Happening | None:
     if record.phase is not Phase.NOTIFIED:
         return None
@@ -120,28 +120,28 @@ def _first_answer(
     if refusals:
         spent = record.refusals >= record.request.terms.refusal_limit
         return Happening(
-            event=Event.REFUSED_TOO_OFTEN if spent else Event.REFUSED,
+            event=RequestEvent.REFUSED_TOO_OFTEN if spent else RequestEvent.REFUSED,
             message=next(
                 (one.message for one in refusals if one.message), "asked for a later time"
             ),
             delay_s=max(one.delay_s for one in refusals),
         )
-    running = {name for name, voice in voices.items() if voice.condition is Condition.RUNNING}
+    running = {name for name, voice in voices.items() if voice.condition is PodState.RUNNING}
     if running - said.keys() or not said:
         return None
-    return Happening(event=Event.ACCEPTED, message="the pods save their work")
+    return Happening(event=RequestEvent.ACCEPTED, message="the pods save their work")
 
 
-def _heartbeat(said: Mapping[str, Answer], before: Heard) -> tuple[Happening | None, Heard]:
+def _heartbeat(said: Mapping[str, SaveAnswer], before: Heard) -> tuple[Happening | None, Heard]:
     """Return a heartbeat of all pods together, once each pod that saves has sent a new one."""
     heard, known = _heard(said), dict(before.beats)
     if not heard.beats or any(known.get(name) == beat for name, beat in heard.beats):
         return None, before
     further = heard.progress is not None and heard.progress > (before.progress or 0.0)
-    return Happening(event=Event.HEARD, progress=further), heard
+    return Happening(event=RequestEvent.HEARD, progress=further), heard
 
 
-def _is_done(answer: Answer, record: Record) -> bool:
+def _is_done(answer: SaveAnswer, record: Record) -> bool:
     if answer.word is Word.SAVED:
         return True
     if answer.word is not Word.ALREADY_FRESH:
@@ -150,7 +150,7 @@ def _is_done(answer: Answer, record: Record) -> bool:
     return answer.at is not None and answer.at >= request.requested_at - request.terms.fresh_s
 
 
-def _saved(said: Mapping[str, Answer]) -> Happening:
+def _saved(said: Mapping[str, SaveAnswer]) -> Happening:
     """Combine what the pods saved: the URI of the first pod that has one, the smallest step."""
     leading = next(((name, one) for name, one in said.items() if URI.match(one.uri)), None)
     name, leader = leading or next(iter(said.items()), ("", None))
@@ -166,12 +166,14 @@ def _saved(said: Mapping[str, Answer]) -> Happening:
     unusable = next((one.uri for one in said.values() if one.uri and not URI.match(one.uri)), "")
     if unusable and not leading:
         return Happening(
-            event=Event.SAVED, saved=saved, message=f"saved, but {unusable[:200]!r} is no URI"
+            event=RequestEvent.SAVED,
+            saved=saved,
+            message=f"saved, but {unusable[:200]!r} is no URI",
         )
-    return Happening(event=Event.SAVED, saved=saved, message="the work is saved")
+    return Happening(event=RequestEvent.SAVED, saved=saved, message="the work is saved")
 
 
-def _heard(said: Mapping[str, Answer]) -> Heard:
+def _heard(said: Mapping[str, SaveAnswer]) -> Heard:
     saving = {
         name: one for name, one in said.items() if one.word in {Word.ACCEPTED, Word.HEARTBEAT}
     }
@@ -180,5 +182,5 @@ def _heard(said: Mapping[str, Answer]) -> Heard:
     return Heard(beats=beats, progress=min(told, default=None))
 
 
-def _told(name: str, answer: Answer) -> str:
+def _told(name: str, answer: SaveAnswer) -> str:
     return f"{name} failed to save" + (f": {answer.message[:500]}" if answer.message else "")

@@ -12,7 +12,7 @@ _SECONDS = re.compile(r"^[0-9]{1,12}$")
 
 
 @dataclass(frozen=True, slots=True)
-class JobPods:
+class JobIdleness:
     """How many pods of one Job run, and since when those that say so are idle (epoch seconds)."""
 
     running: int
@@ -24,7 +24,7 @@ def said_idle(text: str) -> float | None:
     return float(text) if _SECONDS.match(text) else None
 
 
-def idle_since(parts: Sequence[JobPods], started: float) -> float | None:
+def idle_since(parts: Sequence[JobIdleness], started: float) -> float | None:
     """Return since when all pods of a workload are idle; None while one is not."""
     if not any(part.running for part in parts):
         return None
@@ -33,7 +33,7 @@ def idle_since(parts: Sequence[JobPods], started: float) -> float | None:
     return max([started, *(since for part in parts for since in part.idle)])
 
 
-def idle_since_by_leaders(parts: Sequence[JobPods], started: float) -> float | None:
+def idle_since_by_leaders(parts: Sequence[JobIdleness], started: float) -> float | None:
     """Return the same if leaders answer for all pods: one idle leader is enough."""
     said = [since for part in parts for since in part.idle]
     return max([started, *said]) if said else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from queueing.checkpoints.rules.record import Outcome, Record
+from queueing.checkpoints.rules.record import Record, SaveOutcome
 
 NEWEST = 0.5
 """Weight of the newest observation in the moving average."""
@@ -11,7 +11,7 @@ STALE_MAX = 3
 """After so many requests in a row without progress, a workload counts as not saving."""
 FAILED_MAX = 2
 """After so many requests in a row that failed, a workload counts as not saving."""
-_LOST = frozenset({Outcome.UNRESPONSIVE, Outcome.FAILED})
+_LOST = frozenset({SaveOutcome.UNRESPONSIVE, SaveOutcome.FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def learned(records: Sequence[Record]) -> Learned:
     save_s: float | None = None
     saved_at: float | None = None
     for one in over:
-        if one.outcome is not Outcome.SAVED or one.saved is None:
+        if one.outcome is not SaveOutcome.SAVED or one.saved is None:
             continue
         saved_at = max(saved_at or 0.0, one.saved.at or 0.0)
         if one.suspended_at is not None:

@@ -29,7 +29,7 @@ class Phase(StrEnum):
     """The workload is not stopped."""
 
 
-class Event(StrEnum):
+class RequestEvent(StrEnum):
     """What happens to a request."""
 
     NOTICE_DELIVERED = "NoticeDelivered"
@@ -57,7 +57,7 @@ class Event(StrEnum):
     ENDED = "Ended"
 
 
-_P, _E = Phase, Event
+_P, _E = Phase, RequestEvent
 _BEFORE_THE_STOP = (
     _P.SELECTED,
     _P.NOTIFIED,
@@ -69,7 +69,7 @@ _BEFORE_THE_STOP = (
 )
 _OPEN = (*_BEFORE_THE_STOP, _P.SUSPENDING, _P.DRAINED, _P.RELEASED)
 
-TRANSITIONS: Mapping[tuple[Phase, Event], Phase] = MappingProxyType(
+TRANSITIONS: Mapping[tuple[Phase, RequestEvent], Phase] = MappingProxyType(
     {
         (_P.SELECTED, _E.NOTICE_DELIVERED): _P.NOTIFIED,
         (_P.SELECTED, _E.NOTICE_LOST): _P.UNRESPONSIVE,

@@ -7,7 +7,7 @@ from queueing.checkpoints.rules.phases import TERMINAL, Phase
 from queueing.checkpoints.rules.terms import Terms
 
 
-class Outcome(StrEnum):
+class SaveOutcome(StrEnum):
     """How a request ended, as far as saving is concerned."""
 
     SAVED = "Saved"
@@ -28,7 +28,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class StopCause:
     """Why a workload is to be stopped, and the uid of the Workload that it is preempted for."""
 
     reason: str
@@ -36,12 +36,12 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class SaveRequest:
     """What is asked, and the deadlines, fixed when it is made. Times in seconds since the epoch."""
 
     request_id: str
     epoch: int
-    cause: Cause
+    cause: StopCause
     terms: Terms
     requested_at: float
     ack_by: float
@@ -50,8 +50,8 @@ class Request:
 
     @classmethod
     def made(
-        cls, request_id: str, epoch: int, cause: Cause, *, terms: Terms, now: float
-    ) -> "Request":
+        cls, request_id: str, epoch: int, cause: StopCause, *, terms: Terms, now: float
+    ) -> "SaveRequest":
         """Return a request made at `now`, with its deadlines."""
         delays = terms.refusal_limit * (terms.refusal_delay_s + terms.ack_s)
         return cls(
@@ -64,7 +64,7 @@ class Request:
             save_by=now + terms.ack_s + terms.save_max_s + delays,
         )
 
-    def hurried(self, patience_s: float | None) -> "Request":
+    def hurried(self, patience_s: float | None) -> "SaveRequest":
         """Return the request with all deadlines within `patience_s` seconds; None changes none."""
         if patience_s is None:
             return self
@@ -76,10 +76,10 @@ class Request:
 class Record:
     """A request and its state."""
 
-    request: Request
+    request: SaveRequest
     phase: Phase = Phase.SELECTED
     message: str = ""
-    outcome: Outcome | None = None
+    outcome: SaveOutcome | None = None
     asked: tuple[str, ...] = ()
     """Pods whose answers count."""
     attempts: int = 0

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from queueing.checkpoints.rules.phases import TERMINAL, TRANSITIONS, Event, Phase
-from queueing.checkpoints.rules.record import Outcome, Record, Saved
+from queueing.checkpoints.rules.phases import TERMINAL, TRANSITIONS, Phase, RequestEvent
+from queueing.checkpoints.rules.record import Record, Saved, SaveOutcome
 from queueing.checkpoints.rules.terms import HEARTBEATS_MISSED, OnFailure
 
 NOTICES_MAX = 4
@@ -18,7 +18,7 @@ SPARED_MAX = 2
 class Happening:
     """An event with its data."""
 
-    event: Event
+    event: RequestEvent
     message: str = ""
     asked: tuple[str, ...] = ()
     saved: Saved | None = None
@@ -62,11 +62,11 @@ def due(record: Record, now: float, *, spared_before: int = 0) -> Happening | No
     """
     match record.phase:
         case Phase.SELECTED if record.asks_nobody:
-            return Happening(event=Event.NOT_ASKED, message="no time is left to save")
+            return Happening(event=RequestEvent.NOT_ASKED, message="no time is left to save")
         case Phase.SAVED:
-            return Happening(event=Event.STOP)
+            return Happening(event=RequestEvent.STOP)
         case Phase.UNRESPONSIVE | Phase.FAILED:
-            event = Event.SPARE if _spares(record, spared_before) else Event.STOP
+            event = RequestEvent.SPARE if _spares(record, spared_before) else RequestEvent.STOP
             return Happening(event=event)
         case _:
             pass
@@ -104,26 +104,28 @@ def notice_failed(record: Record, message: str) -> Record:
     return replace(record, attempts=record.attempts + 1, message=message)
 
 
-def _deadlines(record: Record) -> list[tuple[float, Event, str]]:
+def _deadlines(record: Record) -> list[tuple[float, RequestEvent, str]]:
     terms = record.request.terms
     match record.phase:
         case Phase.SELECTED:
             said = f": {record.message}" if record.message else ""
-            return [(record.ack_by, Event.ACK_OVERDUE, f"the notice was not delivered{said}")]
+            return [
+                (record.ack_by, RequestEvent.ACK_OVERDUE, f"the notice was not delivered{said}")
+            ]
         case Phase.NOTIFIED:
             message = f"no answer within {terms.ack_s:g}s"
-            return [(record.ack_by, Event.ACK_OVERDUE, message)]
+            return [(record.ack_by, RequestEvent.ACK_OVERDUE, message)]
         case Phase.SAVING:
             patience_s = HEARTBEATS_MISSED * terms.heartbeat_s
             heard = record.heard_at if record.heard_at is not None else record.request.requested_at
             save_by = record.save_by if record.save_by is not None else record.request.save_by
             return [
-                (save_by, Event.SAVE_OVERDUE, "saving took longer than its deadline"),
-                (heard + patience_s, Event.SILENCE, f"no heartbeat for {patience_s:g}s"),
+                (save_by, RequestEvent.SAVE_OVERDUE, "saving took longer than its deadline"),
+                (heard + patience_s, RequestEvent.SILENCE, f"no heartbeat for {patience_s:g}s"),
             ]
         case Phase.REFUSED:
             resume_at = record.resume_at if record.resume_at is not None else record.request.ack_by
-            return [(resume_at, Event.DELAY_OVER, "asked again")]
+            return [(resume_at, RequestEvent.DELAY_OVER, "asked again")]
         case _:
             return []
 
@@ -169,29 +171,29 @@ def _refused(record: Record, happening: Happening, now: float) -> Record:
 def _saved(record: Record, happening: Happening, now: float) -> Record:
     saved = happening.saved or Saved()
     stamped = saved if saved.at is not None else replace(saved, at=now)
-    return replace(record, outcome=Outcome.SAVED, saved=stamped)
+    return replace(record, outcome=SaveOutcome.SAVED, saved=stamped)
 
 
-def _ended_as(outcome: Outcome) -> Callable[[Record, Happening, float], Record]:
+def _ended_as(outcome: SaveOutcome) -> Callable[[Record, Happening, float], Record]:
     def effect(record: Record, _: Happening, __: float) -> Record:
         return replace(record, outcome=outcome)
 
     return effect
 
 
-_EFFECTS: Mapping[Event, Callable[[Record, Happening, float], Record]] = MappingProxyType(
+_EFFECTS: Mapping[RequestEvent, Callable[[Record, Happening, float], Record]] = MappingProxyType(
     {
-        Event.NOTICE_DELIVERED: _notified,
-        Event.NOTICE_LOST: _ended_as(Outcome.UNRESPONSIVE),
-        Event.NOT_ASKED: _ended_as(Outcome.NOT_ASKED),
-        Event.ACCEPTED: _accepted,
-        Event.HEARD: _heard,
-        Event.REFUSED: _refused,
-        Event.REFUSED_TOO_OFTEN: _ended_as(Outcome.FAILED),
-        Event.SAVED: _saved,
-        Event.FAILED: _ended_as(Outcome.FAILED),
-        Event.SILENCE: _ended_as(Outcome.FAILED),
-        Event.SAVE_OVERDUE: _ended_as(Outcome.FAILED),
-        Event.ACK_OVERDUE: _ended_as(Outcome.UNRESPONSIVE),
+        RequestEvent.NOTICE_DELIVERED: _notified,
+        RequestEvent.NOTICE_LOST: _ended_as(SaveOutcome.UNRESPONSIVE),
+        RequestEvent.NOT_ASKED: _ended_as(SaveOutcome.NOT_ASKED),
+        RequestEvent.ACCEPTED: _accepted,
+        RequestEvent.HEARD: _heard,
+        RequestEvent.REFUSED: _refused,
+        RequestEvent.REFUSED_TOO_OFTEN: _ended_as(SaveOutcome.FAILED),
+        RequestEvent.SAVED: _saved,
+        RequestEvent.FAILED: _ended_as(SaveOutcome.FAILED),
+        RequestEvent.SILENCE: _ended_as(SaveOutcome.FAILED),
+        RequestEvent.SAVE_OVERDUE: _ended_as(SaveOutcome.FAILED),
+        RequestEvent.ACK_OVERDUE: _ended_as(SaveOutcome.UNRESPONSIVE),
     }
 )

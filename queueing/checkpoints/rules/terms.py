@@ -127,7 +127,7 @@ def _sooner(own: float | None, bound: float | None) -> float | None:
     return min((one for one in (own, bound) if one is not None), default=None)
 
 
-class Fault(NamedTuple):
+class TermsFault(NamedTuple):
     """A field of a policy that breaks a rule, and the rule as the CRD states it."""
 
     field: str
@@ -138,7 +138,7 @@ class Fault(NamedTuple):
         return f"spec.{self.field}: {self.rule}"
 
 
-def faults(terms: Terms) -> Iterator[Fault]:
+def faults(terms: Terms) -> Iterator[TermsFault]:
     """Yield the rules that terms break."""
     longest_s = None if terms.save_max_s == terms.save_s else terms.save_max_s  # one fault for both
     for name, value in (
@@ -153,16 +153,16 @@ def faults(terms: Terms) -> Iterator[Fault]:
         ("idleAfter", terms.idle_after_s),
     ):
         if value is not None and not 0 < value <= DAY_S:
-            yield Fault(name, f"{name} must be longer than 0s and at most 24h")
+            yield TermsFault(name, f"{name} must be longer than 0s and at most 24h")
     if not 0 <= terms.minimum_runtime_s <= DAY_S:
-        yield Fault("minimumRuntime", "minimumRuntime must be at most 24h")
+        yield TermsFault("minimumRuntime", "minimumRuntime must be at most 24h")
     if terms.save_max_s < terms.save_s:
-        yield Fault("saveDeadlineMax", "saveDeadlineMax must not be shorter than saveDeadline")
+        yield TermsFault("saveDeadlineMax", "saveDeadlineMax must not be shorter than saveDeadline")
     if terms.heartbeat_s > terms.save_s:
-        yield Fault("heartbeat", "heartbeat must not be longer than saveDeadline")
+        yield TermsFault("heartbeat", "heartbeat must not be longer than saveDeadline")
     if terms.driver is Driver.HTTP and terms.http is None:
-        yield Fault("http", "driver HTTP needs http.port, where the pods listen")
+        yield TermsFault("http", "driver HTTP needs http.port, where the pods listen")
     if terms.driver is Driver.JOB and not terms.job:
-        yield Fault("job", "driver Job needs job.template, the Job that saves")
+        yield TermsFault("job", "driver Job needs job.template, the Job that saves")
     if terms.driver is Driver.EXEC and (terms.command is None or not terms.command.words):
-        yield Fault("exec", "driver Exec needs exec.command, what is run in the container")
+        yield TermsFault("exec", "driver Exec needs exec.command, what is run in the container")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Outcome, Record
+from queueing.checkpoints.rules.record import Record, SaveOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def work(record: Record, since: float, now: float) -> Work:
     """
     stop = record.suspended_at if record.suspended_at is not None else now
     stays = record.phase is Phase.CANCELLED
-    if record.outcome is not Outcome.SAVED:
+    if record.outcome is not SaveOutcome.SAVED:
         return Work() if stays else Work(lost_s=max(stop - since, 0.0))
     told = record.saved.at if record.saved is not None and record.saved.at is not None else stop
     at = min(max(told, since), max(stop, since))

@@ -11,7 +11,7 @@ from queueing.checkpoints.shell.drivers.http_driver import HttpDriver
 from queueing.checkpoints.shell.drivers.notifier import Drivers, Notifier
 from queueing.checkpoints.shell.hook_charges import saved_by, with_requests
 from queueing.checkpoints.shell.idle import IdleReconciler
-from queueing.checkpoints.shell.intake import Intake
+from queueing.checkpoints.shell.intake import CheckpointIntake
 from queueing.checkpoints.shell.nodes import NodeReconciler
 from queueing.checkpoints.shell.policies import PolicyReconciler
 from queueing.checkpoints.shell.reconciler import CheckpointReconciler
@@ -56,7 +56,7 @@ class Checkpoints:
         """The cluster has, or had, a policy, a Checkpoint or an idle pod."""
         checkpoints, writes, clock = term.objects.checkpoints, term.writes, term.clock
         self.policies = PolicyReconciler(checkpoints, writes, clock)
-        self.intake = Intake(
+        self.intake = CheckpointIntake(
             checkpoints, self._changed, self._policy_changed, saved=term.engine.observe
         )
         self.barrier = Barrier(term.objects, term.events, term.queues.checkpoints)

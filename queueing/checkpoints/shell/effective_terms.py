@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from queueing.checkpoints.shell.observing import owners
-from queueing.checkpoints.wire.effective import Effective, Policies
+from queueing.checkpoints.wire.effective import CheckpointPolicies, Effective
 from queueing.checkpoints.wire.stakes import stake
 from queueing.controller.stores.objects import Objects
 from queueing.core.stakes import Stake
@@ -19,7 +19,7 @@ def effective(objects: Objects, workload: Workload, jobs: Sequence[JobView]) -> 
     """
     admission = workload.status.admission
     queue = objects.cluster_queues.get(admission.cluster_queue) if admission else None
-    policies = Policies(objects.checkpoints.policies, objects.checkpoints.drivers)
+    policies = CheckpointPolicies(objects.checkpoints.policies, objects.checkpoints.drivers)
     return policies.effective(workload.metadata.namespace, queue, jobs)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from queueing.checkpoints.rules.idleness import (
-    JobPods,
+    JobIdleness,
     idle_since,
     idle_since_by_leaders,
     said_idle,
@@ -151,7 +151,7 @@ class IdleReconciler:
         """
         admitted = workload.status.true_condition("Admitted")
         started = admitted.changed if admitted is not None else 0.0
-        parts = [JobPods(job.running_pods, self._idle(job, terms)) for job in jobs]
+        parts = [JobIdleness(job.running_pods, self._idle(job, terms)) for job in jobs]
         if terms.leader is not None:
             return idle_since_by_leaders(parts, started)
         return idle_since(parts, started)

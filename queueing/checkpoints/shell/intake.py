@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 _decoder = msgspec.json.Decoder(Checkpoint)
 
 
-class Intake:
+class CheckpointIntake:
     """Keeps `CheckpointMemory` up to date.
 
     `changed` asks for a Workload's requests to be reconciled, `policy` for a policy; `saved` tells

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from queueing.checkpoints.rules.interruptions import Interruption
-from queueing.checkpoints.rules.phases import Event, Phase
+from queueing.checkpoints.rules.phases import Phase, RequestEvent
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.rules.step import Happening
 from queueing.checkpoints.wire.nodes import named_in
@@ -64,7 +64,7 @@ def owners(objects: Objects, workload: Workload) -> list[JobView]:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class ClusterView:
     """What `observe` looks at besides the request itself."""
 
     objects: Objects
@@ -73,7 +73,7 @@ class World:
 
 
 def observe(
-    record: Record, workload: Workload | None, jobs: Sequence[JobView], world: World
+    record: Record, workload: Workload | None, jobs: Sequence[JobView], world: ClusterView
 ) -> Happening | None:
     """Return what Workload and Jobs tell of a request, in its phase; None when nothing new.
 
@@ -81,29 +81,29 @@ def observe(
     (`rules.answers`).
     """
     if workload is None:
-        return Happening(event=Event.ENDED, message="the Workload is gone")
+        return Happening(event=RequestEvent.ENDED, message="the Workload is gone")
     over = all(job.ended for job in jobs)
     if workload.status.is_true("Finished") or over:
-        return Happening(event=Event.ENDED, message="the work ended by itself")
+        return Happening(event=RequestEvent.ENDED, message="the work ended by itself")
     idle = not any(job.active for job in jobs)
     match record.phase:
         case Phase.SUSPENDING:
             stopped = idle and all(map(_is_stopped, jobs))
             gone = stopped or _has_left(record, workload)
-            return Happening(event=Event.PODS_GONE) if gone else None
+            return Happening(event=RequestEvent.PODS_GONE) if gone else None
         case Phase.DRAINED:
             free = _has_left(record, workload)
-            return Happening(event=Event.QUOTA_RELEASED) if free else None
+            return Happening(event=RequestEvent.QUOTA_RELEASED) if free else None
         case Phase.RELEASED:
             status = workload.status
             back = status.true_condition("Requeued") or status.true_condition("QuotaReserved")
-            return Happening(event=Event.RETURNED) if back is not None else None
+            return Happening(event=RequestEvent.RETURNED) if back is not None else None
         case _:
             pass
     if idle:
-        return Happening(event=Event.PODS_GONE, message="no pod runs any more")
+        return Happening(event=RequestEvent.PODS_GONE, message="no pod runs any more")
     why = _withdrawn(workload, world)
-    return Happening(event=Event.WITHDRAWN, message=why) if why else None
+    return Happening(event=RequestEvent.WITHDRAWN, message=why) if why else None
 
 
 def _is_stopped(job: JobView) -> bool:
@@ -120,7 +120,7 @@ def _has_left(record: Record, workload: Workload) -> bool:
     return not is_leaving(workload) or epoch_of(workload) > record.request.epoch
 
 
-def _withdrawn(workload: Workload, world: World) -> str:
+def _withdrawn(workload: Workload, world: ClusterView) -> str:
     """Return why an evicted Workload need not be stopped any more; empty when it must be."""
     objects = world.objects
     evicted = workload.status.true_condition("Evicted")

@@ -7,7 +7,7 @@ that the API server refuses is known before a workload needs it.
 import msgspec
 
 from queueing.checkpoints.memory import CheckpointMemory
-from queueing.checkpoints.rules.record import Cause, Request
+from queueing.checkpoints.rules.record import SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.checkpoints.wire import hook_job, inbound, names, outbound
 from queueing.checkpoints.wire.effective import refused
@@ -67,7 +67,7 @@ class PolicyReconciler:
     async def _rehearse(self, policy: Meta, terms: Terms) -> None:
         """Create the hook Job as a dry run: raises as the creation would, and stores nothing."""
         now = self._clock.now()
-        request = Request.made("rehearsal", 1, Cause(""), terms=terms, now=now)
+        request = SaveRequest.made("rehearsal", 1, StopCause(""), terms=terms, now=now)
         body = hook_job.made(request, policy, hook_job.surroundings(request, "", ()))
         del body["metadata"]["ownerReferences"]
         target = JOBS.within(policy.namespace)

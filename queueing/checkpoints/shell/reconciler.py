@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from queueing.checkpoints.memory import SeenCheckpoint
 from queueing.checkpoints.rules.answers import Heard, Voice, combine
-from queueing.checkpoints.rules.phases import DUTIES, TERMINAL, Duty, Event, Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request
+from queueing.checkpoints.rules.phases import DUTIES, TERMINAL, Duty, Phase, RequestEvent
+from queueing.checkpoints.rules.record import Record, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.step import (
     NOTICES_MAX,
     Happening,
@@ -27,9 +27,9 @@ from queueing.checkpoints.shell.drivers.errors import NoticeError
 from queueing.checkpoints.shell.drivers.http_driver import POLL_S
 from queueing.checkpoints.shell.drivers.notifier import Notifier
 from queueing.checkpoints.shell.effective_terms import effective
-from queueing.checkpoints.shell.intake import Intake
+from queueing.checkpoints.shell.intake import CheckpointIntake
 from queueing.checkpoints.shell.observing import (
-    World,
+    ClusterView,
     is_leaving,
     is_worth_asking,
     observe,
@@ -55,7 +55,7 @@ LOOK_EVERY_S = 2.0
 LAST_WORDS_S = 5.0
 """Seconds after the end of an eviction for which a pod's exit message may still arrive."""
 _LISTENS = frozenset({Phase.NOTIFIED, Phase.SAVING, Phase.REFUSED})
-_IN_VAIN = frozenset({Outcome.FAILED, Outcome.UNRESPONSIVE})
+_IN_VAIN = frozenset({SaveOutcome.FAILED, SaveOutcome.UNRESPONSIVE})
 _LAST_WORDS = frozenset({Phase.SUSPENDING, Phase.DRAINED, Phase.RELEASED})
 
 
@@ -68,7 +68,7 @@ class CheckpointReconciler:
     def __init__(
         self,
         term: Term,
-        intake: Intake,
+        intake: CheckpointIntake,
         notifier: Notifier,
         telemetry: CheckpointTelemetry,
         attend: Callable[[Workload], None],
@@ -112,13 +112,13 @@ class CheckpointReconciler:
             return
         evicted = workload.status.true_condition("Evicted")
         epoch = outbound.epoch_of(workload)
-        cause = Cause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
+        cause = StopCause(evicted.reason if evicted is not None else "", preemptor_uid(workload))
         identity = outbound.request_id(workload, epoch)
         now = self._clock.now()
         patience_s = patience(self._objects, workload, found.terms, now)
-        request = Request.made(identity, epoch, cause, terms=found.terms, now=now)
+        request = SaveRequest.made(identity, epoch, cause, terms=found.terms, now=now)
         request = request.hurried(patience_s)
-        origin = outbound.Origin(workload=workload, jobs=tuple(jobs), policy=found.policy)
+        origin = outbound.RequestOwners(workload=workload, jobs=tuple(jobs), policy=found.policy)
         target = CHECKPOINTS.within(meta.namespace)
         try:
             self._intake.absorb(await self._writes.create(target, outbound.made(origin, request)))
@@ -169,7 +169,7 @@ class CheckpointReconciler:
         record, now = seen.record, self._clock.now()
         while record.is_open:
             happening = self._spoken(seen, record) or observe(
-                record, workload, jobs, World(self._objects, self._claimed)
+                record, workload, jobs, ClusterView(self._objects, self._claimed)
             )
             if happening is None or self._awaits_last_words(seen, record, happening):
                 return record
@@ -177,9 +177,9 @@ class CheckpointReconciler:
             if moved is None:
                 return record
             record = moved
-            if happening.event in {Event.HEARD, Event.SAVED}:
+            if happening.event in {RequestEvent.HEARD, RequestEvent.SAVED}:
                 record = settle(record, now)
-                if happening.event is Event.HEARD:
+                if happening.event is RequestEvent.HEARD:
                     return record
         return record
 
@@ -190,7 +190,7 @@ class CheckpointReconciler:
 
         Pods are followed by another watch than Workloads and Jobs, which may lag behind.
         """
-        if happening.event is not Event.RETURNED or record.outcome is Outcome.SAVED:
+        if happening.event is not RequestEvent.RETURNED or record.outcome is SaveOutcome.SAVED:
             return False
         pods, namespace = self._checkpoints.pods, seen.meta.namespace
         known = (pods.get(Key(f"{namespace}/{name}")) for name in record.asked)
@@ -209,9 +209,9 @@ class CheckpointReconciler:
             happening, heard = combine(record, voices, before)
             self._heard[seen.meta.key] = heard
             return happening
-        if record.phase in _LAST_WORDS and record.outcome is not Outcome.SAVED:
+        if record.phase in _LAST_WORDS and record.outcome is not SaveOutcome.SAVED:
             happening, _ = combine(record, self._voices(seen, record), Heard())
-            saved = happening is not None and happening.event is Event.SAVED
+            saved = happening is not None and happening.event is RequestEvent.SAVED
             return happening if saved else None
         return None
 
@@ -229,12 +229,16 @@ class CheckpointReconciler:
             failed = notice_failed(record, str(error))
             if failed.attempts < NOTICES_MAX:
                 return failed
-            lost = Happening(event=Event.NOTICE_LOST, message=f"nobody could be asked: {error}")
+            lost = Happening(
+                event=RequestEvent.NOTICE_LOST, message=f"nobody could be asked: {error}"
+            )
             return step(failed, lost, now) or failed
         if record.request.terms.driver is Driver.TERMINATION_ONLY:
-            told = Happening(event=Event.NOT_ASKED, message="asked by SIGTERM alone")
+            told = Happening(event=RequestEvent.NOT_ASKED, message="asked by SIGTERM alone")
             return step(replace(record, asked=asked), told, now) or record
-        told = Happening(event=Event.NOTICE_DELIVERED, asked=asked, message="the pods are asked")
+        told = Happening(
+            event=RequestEvent.NOTICE_DELIVERED, asked=asked, message="the pods are asked"
+        )
         return step(record, told, now) or record
 
     async def _store(self, seen: SeenCheckpoint, record: Record) -> None:

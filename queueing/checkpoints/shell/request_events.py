@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Outcome, Record
+from queueing.checkpoints.rules.record import Record, SaveOutcome
 from queueing.controller.writing.events import Events
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
-_WARNINGS: Mapping[Outcome, str] = MappingProxyType(
-    {Outcome.UNRESPONSIVE: "CheckpointUnresponsive", Outcome.FAILED: "CheckpointFailed"}
+_WARNINGS: Mapping[SaveOutcome, str] = MappingProxyType(
+    {SaveOutcome.UNRESPONSIVE: "CheckpointUnresponsive", SaveOutcome.FAILED: "CheckpointFailed"}
 )
 
 
@@ -28,7 +28,7 @@ def _said(before: Record, after: Record) -> list[tuple[str, str, bool]]:
     """Return the reason and message of each Event, and whether it is a warning."""
     found: list[tuple[str, str, bool]] = []
     if after.outcome is not before.outcome or after.saved != before.saved:
-        if after.outcome is Outcome.SAVED:
+        if after.outcome is SaveOutcome.SAVED:
             saved = after.saved
             step = f" at step {saved.step}" if saved is not None and saved.step is not None else ""
             place = f" to {saved.uri}" if saved is not None and saved.uri else ""

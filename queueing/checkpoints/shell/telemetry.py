@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from queueing.checkpoints.memory import SeenCheckpoint
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Outcome, Record
+from queueing.checkpoints.rules.record import Record, SaveOutcome
 from queueing.checkpoints.rules.times import UNKNOWN, Moments, stages, work
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.traces import Left, WorkloadTraces
@@ -88,7 +88,7 @@ class CheckpointTelemetry:
         if before.accepted_at is None and after.accepted_at is not None:
             asked_s = after.accepted_at - (after.notified_at or after.request.requested_at)
             metrics.checkpoint_ack_seconds.labels(**where).observe(max(asked_s, 0.0))
-        if before.outcome is not Outcome.SAVED and after.outcome is Outcome.SAVED:
+        if before.outcome is not SaveOutcome.SAVED and after.outcome is SaveOutcome.SAVED:
             saved_s = max(now - after.request.requested_at, 0.0)
             metrics.checkpoint_save_seconds.labels(**where).observe(saved_s)
         if before.phase not in _SETTLED and after.phase in _SETTLED:
@@ -169,7 +169,7 @@ class CheckpointTelemetry:
     ) -> Left:
         request = after.request
         parts = self._parts(after, now)
-        failed = after.outcome in {Outcome.FAILED, Outcome.UNRESPONSIVE}
+        failed = after.outcome in {SaveOutcome.FAILED, SaveOutcome.UNRESPONSIVE}
         whole = Timed(
             name="eviction",
             began=min([request.requested_at, *(one.began for one in parts)]),
@@ -225,7 +225,7 @@ def _described(record: Record, now: float) -> Attributes:
         "queueing.outcome": _outcome(record),
         "queueing.attempts": record.attempts,
     }
-    if record.outcome is not Outcome.SAVED:
+    if record.outcome is not SaveOutcome.SAVED:
         return told
     until = record.suspended_at if record.suspended_at is not None else now
     return {**told, "queueing.save_s": round(max(until - request.requested_at, 0.0), 3)}

@@ -37,7 +37,7 @@ NONE = Effective()
 
 
 @dataclass(frozen=True, slots=True)
-class Policies:
+class CheckpointPolicies:
     """All CheckpointPolicies, and the drivers that the operator allows."""
 
     found: Mapping[Key, CheckpointPolicy]

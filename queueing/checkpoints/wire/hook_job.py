@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from queueing.checkpoints.rules.answers import URI, Word
-from queueing.checkpoints.rules.record import Request
+from queueing.checkpoints.rules.record import SaveRequest
 from queueing.checkpoints.wire import names
 from queueing.checkpoints.wire import pods as spoken
 from queueing.checkpoints.wire.objects import Pod
@@ -30,12 +30,12 @@ _ENDS = frozenset({Word.SAVED, Word.ALREADY_FRESH, Word.FAILED})
 """The answers that a complete Job may give."""
 
 
-def name_of(request: Request) -> str:
+def name_of(request: SaveRequest) -> str:
     """Return the name of a request's hook Job."""
     return f"save-{request.request_id}"
 
 
-def surroundings(request: Request, workload: str, jobs: Sequence[JobView]) -> dict[str, str]:
+def surroundings(request: SaveRequest, workload: str, jobs: Sequence[JobView]) -> dict[str, str]:
     """Return the environment variables by which a hook Job or a command learns of its request."""
     return {
         "QUEUEING_CHECKPOINT_REQUEST": request.request_id,
@@ -57,7 +57,7 @@ def used(job: JobView, around: Surroundings) -> dict[str, int]:
     return {name: amount * count for name, amount in asked.items() if amount * count > 0}
 
 
-def made(request: Request, checkpoint: Meta, told: Mapping[str, str]) -> dict[str, Any]:
+def made(request: SaveRequest, checkpoint: Meta, told: Mapping[str, str]) -> dict[str, Any]:
     """Return the Job to create: owned by the Checkpoint, never queued, limited to the deadline."""
     template = _object(msgspec.json.decode(request.terms.job))
     meta, spec = _object(template.get("metadata")), _object(template.get("spec"))
@@ -95,7 +95,7 @@ def made(request: Request, checkpoint: Meta, told: Mapping[str, str]) -> dict[st
     }
 
 
-def said(request: Request, job: JobView | None, pods: Sequence[Pod], beat: str) -> bytes:
+def said(request: SaveRequest, job: JobView | None, pods: Sequence[Pod], beat: str) -> bytes:
     """Return the answer that the Job's state amounts to; empty while it has not begun.
 
     That it runs is its heartbeat. When it is complete the work is saved; where to, its pods may

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request, Saved
-from queueing.checkpoints.rules.terms import Command, Driver, Endpoint, Fault, OnFailure, Terms
+from queueing.checkpoints.rules.record import Record, Saved, SaveOutcome, SaveRequest, StopCause
+from queueing.checkpoints.rules.terms import Command, Driver, Endpoint, OnFailure, Terms, TermsFault
 from queueing.checkpoints.rules.terms import faults as core_faults
 from queueing.checkpoints.wire import objects as wire
 from queueing.translate.problems import Problems
@@ -38,9 +38,9 @@ def terms(found: wire.Terms) -> Terms:
     return replace(made, leader=leader) if found.answer_from == _LEADER else made
 
 
-def _faults(found: wire.Terms, made: Terms) -> Iterator[Fault]:
+def _faults(found: wire.Terms, made: Terms) -> Iterator[TermsFault]:
     if found.answer_from == _LEADER and found.leader is None:
-        yield Fault("leader", "answerFrom Leader needs leader, a selector of pods")
+        yield TermsFault("leader", "answerFrom Leader needs leader, a selector of pods")
     yield from core_faults(made)
 
 
@@ -79,10 +79,10 @@ def _command(found: wire.ExecCommand | None) -> Command | None:
 def record(found: wire.Checkpoint) -> Record:
     """Read a Checkpoint. Raises BadTermsError when its terms cannot be used."""
     spec, status = found.spec, found.status
-    request = Request(
+    request = SaveRequest(
         request_id=spec.request_id,
         epoch=spec.epoch,
-        cause=Cause(spec.reason, spec.preemptor),
+        cause=StopCause(spec.reason, spec.preemptor),
         terms=terms(spec.terms),
         requested_at=_at(spec.requested_at),
         ack_by=_at(spec.ack_by),
@@ -92,7 +92,7 @@ def record(found: wire.Checkpoint) -> Record:
         request=request,
         phase=Phase(status.phase),
         message=status.message,
-        outcome=Outcome(status.outcome) if status.outcome else None,
+        outcome=SaveOutcome(status.outcome) if status.outcome else None,
         asked=tuple(status.asked),
         attempts=status.attempts,
         refusals=status.refusals,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.checkpoints.rules.record import Record, Request, Saved
+from queueing.checkpoints.rules.record import Record, Saved, SaveRequest
 from queueing.checkpoints.rules.terms import Command, Terms
 from queueing.translate.jobs.identity import owner_reference
 from queueing.translate.jobs.view import JobView
@@ -24,7 +24,7 @@ _MESSAGE_MAX = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class RequestOwners:
     """The Workload and Jobs of a request. They own the Checkpoint, which is deleted after all."""
 
     workload: Workload
@@ -49,7 +49,7 @@ def epoch_of(workload: Workload) -> int:
     return max(sum(one.count for one in stats.evictions) if stats is not None else 0, 1)
 
 
-def made(origin: Origin, request: Request) -> bytes:
+def made(origin: RequestOwners, request: SaveRequest) -> bytes:
     """Return the Checkpoint to create."""
     meta = origin.workload.metadata
     body = {
@@ -125,7 +125,7 @@ def time_text(at: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _owners(origin: Origin) -> list[Mapping[str, Any]]:
+def _owners(origin: RequestOwners) -> list[Mapping[str, Any]]:
     """Return the Jobs and the Workload as owners: a Job may be deleted without its dependents."""
     owners = [owner_reference("batch/v1", "Job", job.metadata) for job in origin.jobs]
     owners.append(owner_reference(WORKLOAD_VERSION, "Workload", origin.workload.metadata))

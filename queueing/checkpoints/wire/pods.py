@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.checkpoints.rules.answers import Answer, Condition, Voice, Word
+from queueing.checkpoints.rules.answers import PodState, SaveAnswer, Voice, Word
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.wire import names
 from queueing.checkpoints.wire.objects import Pod
@@ -69,14 +69,14 @@ def mark(record: Record) -> Mapping[str, Any]:
     return {"metadata": {"labels": {names.REQUEST: record.request.request_id}}}
 
 
-def answer(text: str | bytes) -> Answer | None:
+def answer(text: str | bytes) -> SaveAnswer | None:
     """Read an answer; None for a text that is not one, since users may write anything there."""
     try:
         said = _decoder.decode(text)
         word = Word(said.answer)
     except (msgspec.MsgspecError, ValueError):
         return None
-    return Answer(
+    return SaveAnswer(
         request_id=said.request_id,
         epoch=said.epoch,
         word=word,
@@ -95,7 +95,7 @@ def _natural(found: int | None) -> int | None:
     return found if found is not None and 0 <= found <= _INTEGER_MAX else None
 
 
-def last_words(pod: Pod, record: Record) -> Answer | None:
+def last_words(pod: Pod, record: Record) -> SaveAnswer | None:
     """Read what a container that was told to end left behind: code 85 and an answer.
 
     It may not know the request: only its life does, and this request is what ended it.
@@ -120,15 +120,15 @@ def voice(pod: Pod | None, record: Record, said: bytes = b"") -> Voice:
     `said` is an answer that it gave otherwise than by its annotation.
     """
     if pod is None:
-        return Voice(condition=Condition.LOST, answer=answer(said) if said else None)
+        return Voice(condition=PodState.LOST, answer=answer(said) if said else None)
     words = last_words(pod, record)
     if words is None:
         text = said or pod.metadata.annotations.get(names.ANSWER, "")
         words = answer(text) if text else None
     if pod.status.phase == "Succeeded":
-        return Voice(condition=Condition.SUCCEEDED, answer=words)
+        return Voice(condition=PodState.SUCCEEDED, answer=words)
     lost = pod.status.phase == "Failed" or pod.metadata.deleting
-    return Voice(condition=Condition.LOST if lost else Condition.RUNNING, answer=words)
+    return Voice(condition=PodState.LOST if lost else PodState.RUNNING, answer=words)
 
 
 def has_spoken_last(pod: Pod) -> bool:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from queueing.cli.lazy import Entry, LazyGroup
+from queueing.cli.lazy import CommandEntry, LazyGroup
 
-COMMANDS: Mapping[str, Entry] = MappingProxyType(
+COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
     {
-        "check": Entry(
+        "check": CommandEntry(
             "queueing.cli.kind.check", "Show what a description of a kind reads of an example."
         ),
-        "list": Entry("queueing.cli.kind.listing", "List the kinds that are built in."),
+        "list": CommandEntry("queueing.cli.kind.listing", "List the kinds that are built in."),
     }
 )
 

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from queueing.cli.local.sightings import News, Phase, Sight, Sightings, usage_of
+from queueing.cli.local.sightings import JobStage, News, Sight, Sightings, usage_of
 from queueing.cli.output import columns
 
 NEWS_SHOWN = 12
@@ -116,8 +116,8 @@ def _plain_table(*header: str) -> Table:
 def _teams(seen: Sightings) -> Table:
     table = _plain_table("TEAM", "WAITING", "RUNNING", "STOPPING", "DONE", "PREEMPTED")
     for team, jobs in by_team(seen):
-        waiting = sum(one.phase in {Phase.SUBMITTED, Phase.WAITING} for one in jobs)
-        counts = [sum(one.phase is phase for one in jobs) for phase in list(Phase)[2:]]
+        waiting = sum(one.phase in {JobStage.SUBMITTED, JobStage.WAITING} for one in jobs)
+        counts = [sum(one.phase is phase for one in jobs) for phase in list(JobStage)[2:]]
         preempted = sum(one.preemptions for one in jobs)
         table.add_row(team, *(str(count) for count in (waiting, *counts, preempted)))
     return table
@@ -145,7 +145,7 @@ def summary(seen: Sightings) -> str:
         (
             team,
             str(len(jobs)),
-            str(sum(one.phase is Phase.DONE for one in jobs)),
+            str(sum(one.phase is JobStage.DONE for one in jobs)),
             f"{sum(one.waited for one in jobs) / len(jobs):.1f} s",
             f"{max(one.waited for one in jobs):.1f} s",
             max(jobs, key=lambda one: one.waited).job.partition("/")[2],

@@ -36,7 +36,7 @@ NOWHERE = "0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ServerLocation:
     """Where a local cluster listens and keeps its objects; by default nowhere in particular."""
 
     data: Path | None = None
@@ -72,7 +72,9 @@ def alone(configuration: Configuration | None = None) -> Configuration:
 
 
 @asynccontextmanager
-async def local_cluster(place: Place, objects: Iterable[Document]) -> AsyncIterator[EmbeddedServer]:
+async def local_cluster(
+    place: ServerLocation, objects: Iterable[Document]
+) -> AsyncIterator[EmbeddedServer]:
     """Run the API server and the nodes until the block ends; the objects are there at the start.
 
     Raises ManifestError, naming file and line, for an object that the server does not take.

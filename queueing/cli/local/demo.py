@@ -11,7 +11,7 @@ import click
 
 from queueing.cli.local.board import Board, LiveBoard, PlainBoard, summary
 from queueing.cli.local.cluster import (
-    Place,
+    ServerLocation,
     alone,
     controlled,
     local_cluster,
@@ -59,7 +59,7 @@ async def _play(board: Board) -> bool:
     """Run the show; say whether every Job got done."""
     seen = Sightings()
     async with (
-        local_cluster(Place(), sample_objects()) as server,
+        local_cluster(ServerLocation(), sample_objects()) as server,
         controlled(server, alone(), Compatibility.QUEUEING) as controller,
         Client(Cluster.plain(server.url), user_agent="queueing-demo") as client,
     ):

@@ -12,7 +12,7 @@ import click
 
 from queueing.apiserver.server import AddressError, EmbeddedServer
 from queueing.cli.local.cluster import (
-    Place,
+    ServerLocation,
     alone,
     controlled,
     local_cluster,
@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913 - one parameter per option
     for sentence in unheeded(written, QUEUED):
         logger.warning("%s", sentence)
     try:
-        place = Place(data=data, port=port)
+        place = ServerLocation(data=data, port=port)
         asyncio.run(_serve(place, objects, alone(written), samples=samples))
     except asyncio.CancelledError:
         click.echo("Stopped.")
@@ -109,7 +109,7 @@ def _checked(documents: Iterable[Document]) -> list[Document]:
 
 
 async def _serve(
-    place: Place, objects: list[Document], configuration: Configuration, *, samples: bool
+    place: ServerLocation, objects: list[Document], configuration: Configuration, *, samples: bool
 ) -> None:
     _cancelled_by_sigterm()
     async with (

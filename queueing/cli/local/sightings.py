@@ -18,7 +18,7 @@ _PLAIN_WORDS: Final = MappingProxyType(
 )
 
 
-class Phase(StrEnum):
+class JobStage(StrEnum):
     """Where a Job stands, in words for people."""
 
     SUBMITTED = "submitted"
@@ -44,7 +44,7 @@ class Sight:
     job: str
     queue: str
     submitted: float
-    phase: Phase = Phase.SUBMITTED
+    phase: JobStage = JobStage.SUBMITTED
     reason: str = ""
     since: float = 0.0
     waited: float = 0.0
@@ -97,33 +97,33 @@ class Sightings:
             return []
         true = conditions_of(workload)
         phase, reason = phase_of(true), true.get("QuotaReserved", ("", "", ""))[1]
-        if phase is sight.phase and (phase is not Phase.WAITING or reason == sight.reason):
+        if phase is sight.phase and (phase is not JobStage.WAITING or reason == sight.reason):
             return []
         text = self._moved(sight, phase, workload, now)
         sight.phase, sight.reason = phase, reason
         return [News(at=now, job=job, text=text)] if text else []
 
-    def _moved(self, sight: Sight, phase: Phase, workload: Wire, now: float) -> str:
+    def _moved(self, sight: Sight, phase: JobStage, workload: Wire, now: float) -> str:
         before, true = sight.phase, conditions_of(workload)
-        evicted = before is Phase.RUNNING and phase in {Phase.WAITING, Phase.STOPPING}
+        evicted = before is JobStage.RUNNING and phase in {JobStage.WAITING, JobStage.STOPPING}
         if phase is not before:
-            if before in {Phase.SUBMITTED, Phase.WAITING}:
+            if before in {JobStage.SUBMITTED, JobStage.WAITING}:
                 sight.waited += now - sight.since
             sight.since = now
         if evicted:
             sight.preemptions += 1
             return _preempted(true, self.names)
         match phase:
-            case Phase.WAITING if "QuotaReserved" in true:
+            case JobStage.WAITING if "QuotaReserved" in true:
                 return _waits(*true["QuotaReserved"][1:])
-            case Phase.WAITING if before is Phase.SUBMITTED:
+            case JobStage.WAITING if before is JobStage.SUBMITTED:
                 sight.waited_its_turn = True
                 return "waits its turn"
-            case Phase.RUNNING:
+            case JobStage.RUNNING:
                 sight.cluster_queue = workload["status"]["admission"].get("clusterQueue", "")
                 waited = f"after {sight.waited:.1f} s of waiting"
                 return f"admitted to {flavors_of(workload)} {waited}"
-            case Phase.DONE:
+            case JobStage.DONE:
                 return "done"
             case _:
                 return ""
@@ -131,7 +131,7 @@ class Sightings:
     @property
     def all_done(self) -> bool:
         """Whether every Job that was seen is done."""
-        return all(one.phase is Phase.DONE for one in self.jobs.values())
+        return all(one.phase is JobStage.DONE for one in self.jobs.values())
 
 
 Conditions = dict[str, tuple[str, str, str]]
@@ -169,19 +169,19 @@ def conditions_of(workload: Wire) -> Conditions:
     }
 
 
-def phase_of(conditions: Conditions) -> Phase:
+def phase_of(conditions: Conditions) -> JobStage:
     """Tell where a Workload stands by its conditions."""
 
     def holds(name: str) -> bool:
         return conditions.get(name, ("",))[0] == "True"
 
     if holds("Finished"):
-        return Phase.DONE
+        return JobStage.DONE
     if holds("Evicted") and holds("QuotaReserved"):
-        return Phase.STOPPING
+        return JobStage.STOPPING
     if holds("Admitted"):
-        return Phase.RUNNING
-    return Phase.WAITING
+        return JobStage.RUNNING
+    return JobStage.WAITING
 
 
 def flavors_of(workload: Wire) -> str:

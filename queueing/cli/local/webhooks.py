@@ -19,10 +19,10 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.serving.finalizer_release import release_finalizers
 from queueing.serving.routes import webhook_application
-from queueing.serving.surroundings import Cluster as Around
+from queueing.serving.surroundings import WatchedObjects as Around
 from queueing.serving.surroundings import watches
 from queueing.translate.configuration import is_enabled, managed_namespaces
-from queueing.webhooks.admission import Rules
+from queueing.webhooks.admission import WebhookSettings
 from queueing.webhooks.configurations import instead_of_definitions, render
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
 from queueing_api.config.v1beta2 import Configuration
@@ -46,7 +46,7 @@ async def local_webhooks(
     )
     async with Client(Cluster.plain(server.url), "queueing-webhooks") as client:
         application = webhook_application(
-            around.around, Rules(), convert_review, partial(release_finalizers, client)
+            around.around, WebhookSettings(), convert_review, partial(release_finalizers, client)
         )
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
         await runner.setup()

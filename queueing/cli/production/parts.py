@@ -24,7 +24,7 @@ from queueing.serving.process import Address, ServingOptions, serve
 from queueing.serving.tls_settings import TlsSettings
 from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.translate.unheeded import unheeded
-from queueing.webhooks.admission import Rules
+from queueing.webhooks.admission import WebhookSettings
 from queueing.webhooks.suspension import kinds_on
 from queueing_api.config.ciphers import OPENSSL_NAMES
 from queueing_api.config.server import TlsOptions
@@ -83,7 +83,7 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
         manage_without_queue=configuration.manage_jobs_without_queue_name,
         kinds=kinds_on(configuration.integrations.frameworks, configuration.feature_gates),
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
-        rules=Rules(
+        rules=WebhookSettings(
             reject_unknown_flavors_of_checks=is_enabled(
                 configuration, "RejectUpdatesToCQWithInvalidOnFlavors"
             )

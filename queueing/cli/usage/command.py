@@ -7,9 +7,9 @@ import click
 
 from queueing.cli.options import moment, now_option, output_option
 from queueing.cli.output import UsageProblem
-from queueing.cli.reading import Source, of_files_or_a_cluster
+from queueing.cli.reading import ObjectSource, of_files_or_a_cluster
 from queueing.cli.usage import formats, sources
-from queueing.cli.usage.formats import Frame
+from queueing.cli.usage.formats import UsagePeriod
 from queueing.core.settings import Compatibility
 from queueing.sim.intake import read_world
 from queueing.sim.yaml_text import ManifestError
@@ -57,7 +57,7 @@ KINDS = (
 @click.option(
     "--output-file", metavar="FILE", help="Write to this file. A database keeps its rows."
 )
-def command(source: Source, output: str, **options: Any) -> None:
+def command(source: ObjectSource, output: str, **options: Any) -> None:
     """Show who used, borrowed, lent and wasted how much, and what it costs.
 
     Reads UsageRecords (`usageRecords` of a CreditPolicy). For cohort trees without any it counts
@@ -82,7 +82,7 @@ def command(source: Source, output: str, **options: Any) -> None:
         click.echo(f"{count} rows of {len(kept)} records are in {options['output_file']}.")
         return
     first = min([begin, *(one.of.start for one in kept)])
-    frame = Frame(options["by"], found.unit, timestamp(first), timestamp(end))
+    frame = UsagePeriod(options["by"], found.unit, timestamp(first), timestamp(end))
     rows = formats.rows(sources.lines(found, options["by"], (first, end)), found.prices)
     text = formats.WRITERS[output](rows, frame)
     if options["output_file"]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from queueing.cli.output import columns
-from queueing.cli.usage.lines import Line
+from queueing.cli.usage.lines import UsageLine
 from queueing.cli.usage.page import page
 from queueing.core.credits.facts import HOUR, MICRO
 from queueing.core.credits.prices import Prices
@@ -31,7 +31,7 @@ _PER_UNIT = {"cpu": 1000} | dict.fromkeys(_IN_GIB, 2**30)
 Row = dict[str, Any]
 
 
-class Frame(NamedTuple):
+class UsagePeriod(NamedTuple):
     """Whom the rows name, the unit of cost, begin and end of the period."""
 
     by: str
@@ -40,12 +40,12 @@ class Frame(NamedTuple):
     end: str
 
 
-def rows(lines: Iterable[Line], prices: Prices) -> list[Row]:
+def rows(lines: Iterable[UsageLine], prices: Prices) -> list[Row]:
     """Turn amounts times seconds into hours of what people count by."""
     return [_row(one, prices) for one in lines]
 
 
-def _row(line: Line, prices: Prices) -> Row:
+def _row(line: UsageLine, prices: Prices) -> Row:
     flavor, resource = line.resource
     price, per = prices.rate(flavor, resource)
     return {
@@ -68,7 +68,7 @@ def _hours(amount_seconds: float, resource: FlavorResource) -> float:
     return round(amount_seconds / _PER_UNIT.get(resource.resource, 1) / HOUR, 6)
 
 
-def _table(found: list[Row], frame: Frame) -> str:
+def _table(found: list[Row], frame: UsagePeriod) -> str:
     if not found:
         return f"Nothing was used between {frame.begin} and {frame.end}."
     lines = [
@@ -86,7 +86,7 @@ def _table(found: list[Row], frame: Frame) -> str:
     return f"{shown}\n\n{frame.begin} to {frame.end}; hours of one unit."
 
 
-def _csv(found: list[Row], frame: Frame) -> str:
+def _csv(found: list[Row], frame: UsagePeriod) -> str:
     """Write columns named as in FOCUS, those of ours with x_ in front."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -119,14 +119,14 @@ def _csv(found: list[Row], frame: Frame) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def _json(found: list[Row], frame: Frame) -> str:
+def _json(found: list[Row], frame: UsagePeriod) -> str:
     import json  # noqa: PLC0415 - for one format
 
     told = {"by": frame.by, "since": frame.begin, "until": frame.end, "unit": frame.unit}
     return json.dumps(told | {"rows": found}, indent=2)
 
 
-WRITERS: Mapping[str, Callable[[list[Row], Frame], str]] = MappingProxyType(
+WRITERS: Mapping[str, Callable[[list[Row], UsagePeriod], str]] = MappingProxyType(
     {"table": _table, "csv": _csv, "json": _json, "html": page}
 )
 """How each format is written."""

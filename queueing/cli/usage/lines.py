@@ -6,7 +6,7 @@ from queueing.core.names import FlavorResource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class UsageLine:
     """What one payer used of one flavor-resource, in amounts times seconds."""
 
     payer: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from queueing.cli.usage.attribution import LocalQueueWeights, lent_by_local_queue
-from queueing.cli.usage.lines import Line
+from queueing.cli.usage.lines import UsageLine
 from queueing.core.credits.facts import PART, CreditPolicyFact, Member, UsageRow
 from queueing.core.credits.folding import Resolution
 from queueing.core.credits.holding import Holding, holding_of, runs_of
@@ -58,9 +58,9 @@ def sources(world: Intake, documents: Iterable[Document]) -> Sources:
     return Sources(world=world, kept=kept, prices=prices, unit=unit)
 
 
-def lines(found: Sources, by: str, between: tuple[int, int]) -> list[Line]:
+def lines(found: Sources, by: str, between: tuple[int, int]) -> list[UsageLine]:
     """Return who used, borrowed, lent and lost what in a period, by payer and resource."""
-    sums: dict[tuple[str, FlavorResource], Line] = {}
+    sums: dict[tuple[str, FlavorResource], UsageLine] = {}
     for line in (*_of_records(found, by, between), *_of_workloads(found, by, between)):
         key = line.payer, line.resource
         sums[key] = line if key not in sums else _plus(sums[key], line)
@@ -85,7 +85,7 @@ def _counted_once(records: Sequence[wire.UsageRecord]) -> tuple[Kept, ...]:
     return tuple(sorted(kept, key=lambda one: (one.of.start, one.of.name)))
 
 
-def _of_records(found: Sources, by: str, between: tuple[int, int]) -> Iterable[Line]:
+def _of_records(found: Sources, by: str, between: tuple[int, int]) -> Iterable[UsageLine]:
     weights = _weights(found.world)
     for kept in found.within(*between):
         for row in kept.rows:
@@ -97,7 +97,7 @@ def _of_records(found: Sources, by: str, between: tuple[int, int]) -> Iterable[L
             kept.rows, _with_users(kept, weights)
         ).items():
             payer = namespace_of(local_queue) if by == "team" else NOBODY
-            yield Line(
+            yield UsageLine(
                 payer=payer,
                 resource=resource,
                 used=0,
@@ -120,8 +120,8 @@ def _payer(row: UsageRow, by: str) -> str:
             return ""
 
 
-def _line(row: UsageRow, payer: str) -> Line:
-    return Line(
+def _line(row: UsageRow, payer: str) -> UsageLine:
+    return UsageLine(
         payer=payer,
         resource=row.name.resource,
         used=row.used,
@@ -151,7 +151,7 @@ def _weights(world: Intake) -> LocalQueueWeights:
     return found
 
 
-def _of_workloads(found: Sources, by: str, between: tuple[int, int]) -> Iterable[Line]:
+def _of_workloads(found: Sources, by: str, between: tuple[int, int]) -> Iterable[UsageLine]:
     """Count Workloads of the trees of which no rows are kept; what they lent or lost is unknown."""
     tree = QuotaTree()
     for fact in found.world.facts:
@@ -203,8 +203,8 @@ def _metered(
         yield from (row for row in record.rows if row.name.local_queue)
 
 
-def _plus(one: Line, other: Line) -> Line:
-    return Line(
+def _plus(one: UsageLine, other: UsageLine) -> UsageLine:
+    return UsageLine(
         payer=one.payer,
         resource=one.resource,
         used=one.used + other.used,

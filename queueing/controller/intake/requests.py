@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
-from queueing.devices.wire.offers import Shape
+from queueing.devices.wire.offers import DeviceShape
 from queueing.translate.inbound.workloads import Asks, asks_of
 from queueing.translate.requests import Surroundings
 from queueing.translate.transformations import ResourceRules
@@ -67,7 +67,7 @@ class Requests:
         """Forget a deleted Workload."""
         self._asks.pop(key, None)
 
-    def with_devices(self) -> Iterator[tuple[Key, tuple[Shape, ...]]]:
+    def with_devices(self) -> Iterator[tuple[Key, tuple[DeviceShape, ...]]]:
         """Yield each Workload that requests devices, and their shapes."""
         return ((key, one[3].shapes) for key, one in self._asks.items() if one[3].shapes)
 
@@ -75,6 +75,6 @@ class Requests:
         """Return the namespaces whose surroundings are known."""
         return list(self._surroundings)
 
-    def shapes(self) -> Iterator[Shape]:
+    def shapes(self) -> Iterator[DeviceShape]:
         """Yield what devices are requested by the Workloads that are known."""
         return (shape for one in self._asks.values() for shape in one[3].shapes)

@@ -22,7 +22,7 @@ from queueing.translate.wire.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PodOrigin:
     """The Workload, by uid, and the pod set that a pod's labels name; empty where they do not."""
 
     workload: str
@@ -33,7 +33,7 @@ class Place:
 class Holdings:
     """Pods with their claims, the amounts of claims, and what Workloads are charged for them."""
 
-    _pods: dict[str, Place] = field(default_factory=dict)
+    _pods: dict[str, PodOrigin] = field(default_factory=dict)
     """By uid of the pod."""
     _claims: dict[Key, ResourceClaim] = field(default_factory=dict)
     """Claims that belong to a pod and carry no label of ours."""
@@ -55,7 +55,7 @@ class Holdings:
 
     def put_pod(self, found: Meta) -> str:
         """Store a pod; return the uid of its Workload if it has claims, else an empty string."""
-        place = Place(found.labels.get(WORKLOAD_UID, ""), found.labels.get(POD_SET, ""))
+        place = PodOrigin(found.labels.get(WORKLOAD_UID, ""), found.labels.get(POD_SET, ""))
         self.drop_pod(found.uid)
         self._pods[found.uid] = place
         self._pods_of.add(place.workload, Key(found.uid))

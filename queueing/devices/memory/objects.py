@@ -10,21 +10,21 @@ from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.devices.memory.allocations import Holdings
-from queueing.devices.rules.index import Device, DeviceName, Index, Slice, index_of
+from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.allocations import holdings
 from queueing.devices.wire.asks import DeviceSurroundings
-from queueing.devices.wire.catalog import NO_CATALOG, Catalog, catalog_of
+from queueing.devices.wire.catalog import NO_CATALOG, DeviceCatalog, catalog_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.names import WORKLOAD, label_value, workload_uid
-from queueing.devices.wire.offers import Shape, offers
+from queueing.devices.wire.offers import DeviceShape, offers
 from queueing.devices.wire.true_up import NO_CHARGES, Charges, possessions
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.v1beta2 import Configuration
 
-NO_DEVICES = Index()
+NO_DEVICES = DeviceIndex()
 
 
 @dataclass(slots=True)
@@ -51,14 +51,14 @@ class DeviceMemory:
     """ComputeDomains that were made for Workloads."""
     joined: tuple[wire.DeviceFlavor, ...] = ()
     """The DeviceFlavors of which `catalog` was made."""
-    catalog: Catalog = NO_CATALOG
+    catalog: DeviceCatalog = NO_CATALOG
     """All rules: DeviceFlavors, DeviceClasses and the configuration's mappings."""
-    index: Index = NO_DEVICES
+    index: DeviceIndex = NO_DEVICES
     """All devices that ResourceSlices publish."""
     holdings: Holdings = field(default_factory=Holdings)
     _devices: Mapping[DeviceName, Device] = field(default_factory=dict)
-    _shapes: dict[str, Shape] = field(default_factory=dict)
-    """The shapes that Workloads request, by `Shape.key`."""
+    _shapes: dict[str, DeviceShape] = field(default_factory=dict)
+    """The shapes that Workloads request, by `DeviceShape.key`."""
     _offers: dict[str, tuple[set[str], dict[str, DeviceOffer]]] = field(default_factory=dict)
     """By flavor: the keys of the shapes that were tried on it, and its offers by shape. Emptied
     when rules or devices change."""
@@ -97,19 +97,19 @@ class DeviceMemory:
         self._devices = {one.name: one for one in self.index.devices}
         self._offers.clear()
 
-    def learn(self, shapes: Iterable[Shape]) -> bool:
+    def learn(self, shapes: Iterable[DeviceShape]) -> bool:
         """Remember shapes; True when one is new, so that no flavor's offer for it is known."""
         new = {one.key: one for one in shapes if one.key not in self._shapes}
         self._shapes |= new
         return bool(new)
 
-    def forget_shapes_but(self, kept: Iterable[Shape]) -> None:
+    def forget_shapes_but(self, kept: Iterable[DeviceShape]) -> None:
         """Forget all shapes but these, all offers, and what the cluster lacks."""
         self._shapes = {one.key: one for one in kept}
         self._offers.clear()
         self._lacks.clear()
 
-    def lack(self, shapes: Iterable[Shape]) -> str:
+    def lack(self, shapes: Iterable[DeviceShape]) -> str:
         """Return why the whole cluster has too few devices for a Workload; empty if it may not."""
         for one in shapes:
             key = (one.key, any(part.extended for part in one.bound))

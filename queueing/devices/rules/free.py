@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from queueing.devices.rules.index import Device, DeviceName, Index, Pool
+from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Pool
 from queueing_api.quantity import Form, ParsedQuantity
 
 NODES_MAX = 3
@@ -15,7 +15,10 @@ Left = Mapping[tuple[Pool, str, str], int]
 
 
 def free_text(
-    devices: Sequence[Device], held: Iterable[DeviceName], index: Index, counters: Collection[str]
+    devices: Sequence[Device],
+    held: Iterable[DeviceName],
+    index: DeviceIndex,
+    counters: Collection[str],
 ) -> str:
     """Say how many of some devices are free on each node, and what is left of named counters."""
     taken = frozenset(held)
@@ -46,7 +49,7 @@ def _pool(one: Device) -> Pool:
     return one.name.driver, one.name.pool
 
 
-def _left(pools: Collection[Pool], taken: frozenset[DeviceName], index: Index) -> Left:
+def _left(pools: Collection[Pool], taken: frozenset[DeviceName], index: DeviceIndex) -> Left:
     """Work out what is left of the counters of some pools."""
     left = {
         (pool, name, counter): size

@@ -95,7 +95,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
+class DeviceIndex:
     """All devices that can be given away, by pool, and the counters that they share."""
 
     devices: tuple[Device, ...] = ()
@@ -119,7 +119,7 @@ class Index:
 
 def index_of(
     slices: Iterable[Slice], nodes: Mapping[str, Mapping[str, str]] | None = None
-) -> Index:
+) -> DeviceIndex:
     """Join slices to pools; of each only the newest generation counts, and only when complete."""
     pools: dict[Pool, list[Slice]] = {}
     for one in slices:
@@ -136,7 +136,7 @@ def index_of(
         devices += [device for part in parts for device in part.devices]
         counters[pool] = {name: found for part in parts for name, found in part.counters.items()}
     devices.sort(key=lambda one: _natural(one.name))
-    return Index(
+    return DeviceIndex(
         devices=tuple(devices),
         counters=counters,
         incomplete=tuple(incomplete),

@@ -7,31 +7,31 @@ from dataclasses import dataclass, field
 from queueing.core.selectors import untolerated
 from queueing.devices.rules.index import Device
 from queueing.devices.rules.messages import (
-    Lack,
-    Refusal,
+    CapacityLack,
+    DeviceRefusal,
     aborts,
     class_not_found,
     invalid,
     none_meets,
 )
 from queueing.devices.rules.requests import Way
-from queueing.devices.rules.selector import Answer, Verdict, selector
+from queueing.devices.rules.selector import MatchAnswer, MatchVerdict, selector
 
 Classes = Mapping[str, tuple[str, ...]]
 """Selectors of each DeviceClass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class MatchingDevices:
     """The devices that one way of a request matches, and what excludes the others."""
 
     devices: tuple[Device, ...] = ()
     looked_at: int = 0
-    refusal: Refusal | None = None
+    refusal: DeviceRefusal | None = None
     """Why none of them can be allocated, whatever their number."""
     doubts: tuple[str, ...] = ()
     """What could not be evaluated here, so that devices count as matching; a sentence each."""
-    short: tuple[Lack, ...] = ()
+    short: tuple[CapacityLack, ...] = ()
     """Capacities that every device of the class has too little of."""
     unmet: str = ""
     """The selector that excluded the last device, when none is left; a sentence."""
@@ -39,22 +39,24 @@ class Candidates:
     """A taint's key per device that would match but for a taint which nobody tolerates."""
 
 
-def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candidates:
+def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> MatchingDevices:
     """Return the devices of a way's class that meet its selectors, taints and capacities."""
     if way.device_class not in classes:
-        return Candidates(looked_at=len(devices), refusal=class_not_found(way.device_class))
+        return MatchingDevices(looked_at=len(devices), refusal=class_not_found(way.device_class))
     of_class = classes[way.device_class]
     doubts: dict[str, None] = {}
     kept: list[Device] = []
-    short: dict[str, Lack] = {}
+    short: dict[str, CapacityLack] = {}
     tainted: list[str] = []
     sieve = _Sieve((*of_class, *way.selectors))
     for device in devices:
         if device.broken:
-            return Candidates(looked_at=len(devices), refusal=aborts(device.name, device.broken))
+            return MatchingDevices(
+                looked_at=len(devices), refusal=aborts(device.name, device.broken)
+            )
         chosen, refusal = sieve.judge(device, doubts)
         if refusal is not None:
-            return Candidates(looked_at=len(devices), refusal=refusal)
+            return MatchingDevices(looked_at=len(devices), refusal=refusal)
         if not chosen:
             continue
         taint = untolerated(device.taints, way.tolerations)
@@ -67,7 +69,7 @@ def candidates(way: Way, devices: Sequence[Device], classes: Classes) -> Candida
             short[lacking.capacity] = most
             continue
         kept.append(device)
-    return Candidates(
+    return MatchingDevices(
         devices=tuple(kept),
         looked_at=len(devices),
         doubts=tuple(doubts),
@@ -85,21 +87,21 @@ class _Sieve:
     _met: Counter[int] = field(default_factory=Counter)
     """How many devices came to each selector, by its position."""
 
-    def judge(self, device: Device, doubts: dict[str, None]) -> tuple[bool, Refusal | None]:
+    def judge(self, device: Device, doubts: dict[str, None]) -> tuple[bool, DeviceRefusal | None]:
         """Say whether a device meets all, and whether the scheduler would give up at it."""
         for at, expression in enumerate(self.expressions):
             self._met[at] += 1
-            verdict: Verdict = selector(expression).judge(device.variables)
+            verdict: MatchVerdict = selector(expression).judge(device.variables)
             match verdict.answer:
-                case Answer.NO:
+                case MatchAnswer.NO:
                     return False, None
-                case Answer.ABORTS:
+                case MatchAnswer.ABORTS:
                     return False, aborts(device.name, verdict.why, verdict.missing)
-                case Answer.INVALID:
+                case MatchAnswer.INVALID:
                     return False, invalid(expression, verdict.why)
-                case Answer.UNSUPPORTED:
+                case MatchAnswer.UNSUPPORTED:
                     doubts[f"{verdict.why}, so every device is taken to match: {expression}"] = None
-                case Answer.YES:
+                case MatchAnswer.YES:
                     pass
         return True, None
 
@@ -110,10 +112,10 @@ class _Sieve:
         return "" if last is None else none_meets(self.expressions[last], self._met[last])
 
 
-def _lacking(way: Way, device: Device) -> Lack | None:
+def _lacking(way: Way, device: Device) -> CapacityLack | None:
     """Return the capacity of which a device has too little; None when it has enough."""
     for name, asked in way.capacity.items():
         found = device.capacity.get(name)
         if found is None or asked > found.value or found.consumed(asked) is None:
-            return Lack(capacity=name, found=found.value if found else 0, asked=asked)
+            return CapacityLack(capacity=name, found=found.value if found else 0, asked=asked)
     return None

@@ -46,36 +46,36 @@ OUTGROWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class DeviceRefusal:
     """Why devices cannot be had."""
 
     reason: DeviceReason
     text: str
 
 
-def class_not_found(name: str) -> Refusal:
+def class_not_found(name: str) -> DeviceRefusal:
     """Say that a DeviceClass is missing."""
-    return Refusal(DeviceReason.CLASS_NOT_FOUND, f"DeviceClass {name} is not installed")
+    return DeviceRefusal(DeviceReason.CLASS_NOT_FOUND, f"DeviceClass {name} is not installed")
 
 
-def invalid(expression: str, why: str) -> Refusal:
+def invalid(expression: str, why: str) -> DeviceRefusal:
     """Say that the API server would refuse an expression."""
-    return Refusal(DeviceReason.INVALID, f"selector {expression!r}: {why}")
+    return DeviceRefusal(DeviceReason.INVALID, f"selector {expression!r}: {why}")
 
 
-def aborts(device: DeviceName, why: str, missing: str = "") -> Refusal:
+def aborts(device: DeviceName, why: str, missing: str = "") -> DeviceRefusal:
     """Say that the scheduler would give up at a device."""
     where = f"{device.device} (driver {device.driver}, pool {device.pool})"
     if not missing:
-        return Refusal(DeviceReason.WOULD_ABORT, f"a selector fails on {where}: {why}")
+        return DeviceRefusal(DeviceReason.WOULD_ABORT, f"a selector fails on {where}: {why}")
     told = f"attribute {missing} is missing on {where}; guard with '{missing}' in ..."
-    return Refusal(DeviceReason.WOULD_ABORT, told)
+    return DeviceRefusal(DeviceReason.WOULD_ABORT, told)
 
 
-def too_few(found: int, wanted: int, where: str, but: Sequence[str] = ()) -> Refusal:
+def too_few(found: int, wanted: int, where: str, but: Sequence[str] = ()) -> DeviceRefusal:
     """Say that fewer devices match than are asked for, and what keeps others away."""
     told = f"{found} of {wanted} device(s) match {where}"
-    return Refusal(DeviceReason.NO_MATCH, "; ".join((told, *but)))
+    return DeviceRefusal(DeviceReason.NO_MATCH, "; ".join((told, *but)))
 
 
 def but_for_taints(tainted: Sequence[str]) -> str:
@@ -100,7 +100,7 @@ def none_published(broken: Sequence[Pool]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lack:
+class CapacityLack:
     """A capacity of which no device has enough; sizes in billionths."""
 
     capacity: str
@@ -125,16 +125,16 @@ def insufficient(device_class: str, found: int, wanted: int) -> str:
     )
 
 
-def too_small(lacks: Sequence[Lack]) -> Refusal:
+def too_small(lacks: Sequence[CapacityLack]) -> DeviceRefusal:
     """Say that no device has enough of a capacity."""
-    return Refusal(DeviceReason.NO_MATCH, ", ".join(one.text for one in lacks))
+    return DeviceRefusal(DeviceReason.NO_MATCH, ", ".join(one.text for one in lacks))
 
 
-def apart(attribute: str) -> Refusal:
+def apart(attribute: str) -> DeviceRefusal:
     """Say that enough devices match, but not with one value of an attribute."""
-    return Refusal(DeviceReason.NO_MATCH, f"not enough devices of one node share {attribute}")
+    return DeviceRefusal(DeviceReason.NO_MATCH, f"not enough devices of one node share {attribute}")
 
 
-def unsupported(what: str) -> Refusal:
+def unsupported(what: str) -> DeviceRefusal:
     """Say that a request is beyond a limit."""
-    return Refusal(DeviceReason.UNSUPPORTED, what)
+    return DeviceRefusal(DeviceReason.UNSUPPORTED, what)

@@ -7,15 +7,15 @@ constraints over the requests that they name.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from queueing.devices.rules.index import Device, DeviceName, Index, Pool
-from queueing.devices.rules.requests import DEVICES_MAX, Claim, Constraint, Way
+from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Pool
+from queueing.devices.rules.requests import DEVICES_MAX, DeviceClaim, DeviceConstraint, Way
 
 PODS_MAX = 4096
 """Pods after which counting on one node ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MatchedRequest:
     """A request, and the devices that each of its ways matches."""
 
     name: str
@@ -23,7 +23,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Room:
+class FreeDevices:
     """What is left of some devices after pods were placed on them."""
 
     counters: Mapping[Pool, Mapping[str, Mapping[str, int]]]
@@ -31,9 +31,9 @@ class Room:
     counted: dict[tuple[Pool, str, str], int] = field(default_factory=dict)
     consumed: dict[tuple[DeviceName, str], int] = field(default_factory=dict)
 
-    def copy(self) -> "Room":
+    def copy(self) -> "FreeDevices":
         """Return a copy for a trial."""
-        return Room(self.counters, set(self.taken), dict(self.counted), dict(self.consumed))
+        return FreeDevices(self.counters, set(self.taken), dict(self.counted), dict(self.consumed))
 
     def take(self, device: Device, way: Way) -> bool:
         """Take a device, or a part of a shared one; False when it is not free."""
@@ -82,7 +82,9 @@ class Room:
         return True
 
 
-def place(room: Room, wanted: Sequence[Wanted], constraints: Sequence[Constraint]) -> Room | None:
+def place(
+    room: FreeDevices, wanted: Sequence[MatchedRequest], constraints: Sequence[DeviceConstraint]
+) -> FreeDevices | None:
     """Return what is left after one pod got its devices; None when it cannot get them."""
     common = next((one for one in constraints if not one.distinct), None)
     if common is None:
@@ -96,7 +98,7 @@ def place(room: Room, wanted: Sequence[Wanted], constraints: Sequence[Constraint
     return None
 
 
-def _values(wanted: Iterable[Wanted], common: Constraint) -> list[object]:
+def _values(wanted: Iterable[MatchedRequest], common: DeviceConstraint) -> list[object]:
     found: list[object] = []
     for one in wanted:
         if not common.concerns(one.name):
@@ -109,19 +111,19 @@ def _values(wanted: Iterable[Wanted], common: Constraint) -> list[object]:
     return found
 
 
-def _narrowed(one: Wanted, common: Constraint, value: object) -> Wanted:
+def _narrowed(one: MatchedRequest, common: DeviceConstraint, value: object) -> MatchedRequest:
     if not common.concerns(one.name):
         return one
     ways = (
         (way, tuple(d for d in devices if d.attributes.get(common.attribute) == value))
         for way, devices in one.ways
     )
-    return Wanted(one.name, tuple(ways))
+    return MatchedRequest(one.name, tuple(ways))
 
 
 def _place_each(
-    room: Room, wanted: Sequence[Wanted], distinct: Sequence[Constraint]
-) -> Room | None:
+    room: FreeDevices, wanted: Sequence[MatchedRequest], distinct: Sequence[DeviceConstraint]
+) -> FreeDevices | None:
     left = room.copy()
     seen: dict[int, set[object]] = {}
     for one in wanted:
@@ -141,7 +143,7 @@ def _place_each(
 class _Differing:
     """Values of attributes that no second device may have."""
 
-    rules: Sequence[Constraint]
+    rules: Sequence[DeviceConstraint]
     concerned: Sequence[int]
     seen: dict[int, set[object]]
 
@@ -157,7 +159,9 @@ class _Differing:
             self.seen.setdefault(at, set()).add(device.attributes[self.rules[at].attribute])
 
 
-def _place_one(room: Room, way: Way, devices: Sequence[Device], differing: _Differing) -> bool:
+def _place_one(
+    room: FreeDevices, way: Way, devices: Sequence[Device], differing: _Differing
+) -> bool:
     missing = way.count
     if not missing:  # all that match, and at least one
         return 0 < len(devices) <= DEVICES_MAX and all(room.take(one, way) for one in devices)
@@ -172,7 +176,9 @@ def _place_one(room: Room, way: Way, devices: Sequence[Device], differing: _Diff
     return False
 
 
-def pods_served(index: Index, claim: Claim, wanted: Sequence[Wanted]) -> int | None:
+def pods_served(
+    index: DeviceIndex, claim: DeviceClaim, wanted: Sequence[MatchedRequest]
+) -> int | None:
     """Return how many pods the matching devices serve, each pod on one node; None: no bound known.
 
     Devices that several nodes reach set no bound: whether one pod can be served is still told, by
@@ -190,12 +196,12 @@ def pods_served(index: Index, claim: Claim, wanted: Sequence[Wanted]) -> int | N
     return total
 
 
-def _by_node(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
+def _by_node(wanted: Sequence[MatchedRequest]) -> Iterator[list[MatchedRequest]]:
     """Return what each node offers, devices that several nodes reach included."""
     nodes = sorted({device.node for one in wanted for _, devices in one.ways for device in devices})
     for node in nodes:
         yield [
-            Wanted(
+            MatchedRequest(
                 one.name,
                 tuple(
                     (way, tuple(d for d in devices if not d.node or d.node == node))
@@ -206,11 +212,13 @@ def _by_node(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
         ]
 
 
-def _served(index: Index, claim: Claim, wanted: Sequence[Wanted], limit: int) -> int:
+def _served(
+    index: DeviceIndex, claim: DeviceClaim, wanted: Sequence[MatchedRequest], limit: int
+) -> int:
     plain = _plainly(claim, wanted)
     if plain is not None:
         return min(plain, limit)
-    room, served = Room(index.counters), 0
+    room, served = FreeDevices(index.counters), 0
     while served < limit:
         left = place(room, wanted, claim.constraints)
         if left is None:
@@ -221,7 +229,7 @@ def _served(index: Index, claim: Claim, wanted: Sequence[Wanted], limit: int) ->
     return served
 
 
-def _plainly(claim: Claim, wanted: Sequence[Wanted]) -> int | None:
+def _plainly(claim: DeviceClaim, wanted: Sequence[MatchedRequest]) -> int | None:
     """Divide where nothing but the number of devices counts; None where something else does."""
     if len(wanted) != 1 or claim.constraints or len(wanted[0].ways) != 1:
         return None

@@ -32,7 +32,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DeviceRequest:
     """A named request; its ways stand in order of preference."""
 
     name: str
@@ -40,7 +40,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Constraint:
+class DeviceConstraint:
     """What devices must have in common, or with `distinct` must not; no names mean all requests."""
 
     attribute: str
@@ -53,11 +53,11 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class DeviceClaim:
     """The requests of one claim, which are allocated together."""
 
-    requests: tuple[Request, ...]
-    constraints: tuple[Constraint, ...] = ()
+    requests: tuple[DeviceRequest, ...]
+    constraints: tuple[DeviceConstraint, ...] = ()
 
     @property
     def device_count(self) -> int:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from queueing.cel.program import Program, compiled
-from queueing.cel.syntax import Call, Literal, Name, Node, Select, parse
+from queueing.cel.syntax import Call, Identifier, Literal, Node, Select, parse
 from queueing.cel.values import (
     InvalidError,
     MissingKeyError,
@@ -28,7 +28,7 @@ EXPRESSION_LENGTH_MAX = 10 * 1024
 _FIELDS = frozenset({"allowMultipleAllocations", "attributes", "capacity", "driver"})
 
 
-class Answer(StrEnum):
+class MatchAnswer(StrEnum):
     """What an expression says of a device."""
 
     YES = "Yes"
@@ -42,16 +42,16 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MatchVerdict:
     """An answer; `why` says what failed, `missing` names a key that the device lacks."""
 
-    answer: Answer
+    answer: MatchAnswer
     why: str = ""
     missing: str = ""
 
 
-YES = Verdict(Answer.YES)
-NO = Verdict(Answer.NO)
+YES = MatchVerdict(MatchAnswer.YES)
+NO = MatchVerdict(MatchAnswer.NO)
 
 
 class Domains(dict[str, Mapping[str, Any]]):
@@ -62,7 +62,7 @@ class Domains(dict[str, Mapping[str, Any]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class DeviceView:
     """A device as expressions see it: values by domain and name."""
 
     driver: str
@@ -83,44 +83,46 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Selector:
+class CompiledSelector:
     """A compiled expression, or why there is none."""
 
     expression: str
     program: Program | None = field(default=None, compare=False)
-    refusal: Verdict | None = field(default=None, compare=False)
+    refusal: MatchVerdict | None = field(default=None, compare=False)
 
-    def judge(self, variables: Mapping[str, Any]) -> Verdict:
-        """Say whether a device, given as `View.variables`, is chosen."""
+    def judge(self, variables: Mapping[str, Any]) -> MatchVerdict:
+        """Say whether a device, given as `DeviceView.variables`, is chosen."""
         if self.program is None:
-            return self.refusal or Verdict(Answer.INVALID)
+            return self.refusal or MatchVerdict(MatchAnswer.INVALID)
         try:
             found = self.program(variables)
             if isinstance(found, bool):
                 return YES if found else NO
-            return Verdict(Answer.ABORTS, f"a {kind_of(found)} is no condition")
+            return MatchVerdict(MatchAnswer.ABORTS, f"a {kind_of(found)} is no condition")
         except MissingKeyError as error:
-            return Verdict(Answer.ABORTS, str(error), error.key)
+            return MatchVerdict(MatchAnswer.ABORTS, str(error), error.key)
         except RuntimeProblemError as error:
-            return Verdict(Answer.ABORTS, str(error))
+            return MatchVerdict(MatchAnswer.ABORTS, str(error))
         except (UnsupportedError, TooCostlyError) as error:
-            return Verdict(Answer.UNSUPPORTED, f"{error} is not evaluated here")
+            return MatchVerdict(MatchAnswer.UNSUPPORTED, f"{error} is not evaluated here")
 
 
 @lru_cache(maxsize=1024)
-def selector(expression: str) -> Selector:
+def selector(expression: str) -> CompiledSelector:
     """Compile an expression; what is wrong with it is told by each judgement."""
     if len(expression) > EXPRESSION_LENGTH_MAX:
-        refusal = Verdict(Answer.INVALID, f"must be at most {EXPRESSION_LENGTH_MAX} characters")
-        return Selector(expression, refusal=refusal)
+        refusal = MatchVerdict(
+            MatchAnswer.INVALID, f"must be at most {EXPRESSION_LENGTH_MAX} characters"
+        )
+        return CompiledSelector(expression, refusal=refusal)
     try:
         _check(parse(expression))
-        return Selector(expression, compiled(expression, frozenset({"device"})))
+        return CompiledSelector(expression, compiled(expression, frozenset({"device"})))
     except InvalidError as error:
-        return Selector(expression, refusal=Verdict(Answer.INVALID, str(error)))
+        return CompiledSelector(expression, refusal=MatchVerdict(MatchAnswer.INVALID, str(error)))
     except UnsupportedError as error:
         why = f"{error} is not evaluated here"
-        return Selector(expression, refusal=Verdict(Answer.UNSUPPORTED, why))
+        return CompiledSelector(expression, refusal=MatchVerdict(MatchAnswer.UNSUPPORTED, why))
 
 
 def _check(tree: Node) -> None:
@@ -130,14 +132,20 @@ def _check(tree: Node) -> None:
             raise InvalidError(f"must evaluate to bool, not {kind_of(value)}")
         case Call(name="+" | "-" | "*" | "/" | "%" | "neg"):
             raise InvalidError("must evaluate to bool, not to a number or a text")
-        case Name("device") | Select(Name("device"), "driver" | "attributes" | "capacity"):
+        case Identifier("device") | Select(
+            Identifier("device"), "driver" | "attributes" | "capacity"
+        ):
             raise InvalidError("must evaluate to bool")
         case _:
             _check_fields(tree)
 
 
 def _check_fields(node: Any) -> None:
-    if isinstance(node, Select) and node.operand == Name("device") and node.field not in _FIELDS:
+    if (
+        isinstance(node, Select)
+        and node.operand == Identifier("device")
+        and node.field not in _FIELDS
+    ):
         raise InvalidError(f"undefined field {node.field!r} of device")
     for name in getattr(node, "__slots__", ()):
         part = getattr(node, name)

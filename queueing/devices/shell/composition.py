@@ -16,7 +16,7 @@ from queueing.devices.shell.claims import Claims
 from queueing.devices.shell.delays import Delays
 from queueing.devices.shell.evictions import DeviceEvictions
 from queueing.devices.shell.flavor_conditions import FlavorConditions
-from queueing.devices.shell.intake import Callbacks, Intake
+from queueing.devices.shell.intake import Callbacks, DeviceIntake
 from queueing.devices.shell.leftovers import leftovers
 from queueing.devices.shell.pod_replacement import PodReplacement
 from queueing.devices.shell.starting import DeviceStart
@@ -66,7 +66,7 @@ class Devices:
         """Namespaces in which users' templates or claims changed since the last `refresh`."""
         self._due, self._needed = asyncio.Event(), asyncio.Event()
         self._domains_needed = asyncio.Event()
-        self._intake = Intake(
+        self._intake = DeviceIntake(
             memory,
             Callbacks(
                 rules=self._hear_of_rules,

@@ -27,7 +27,7 @@ class Callbacks:
     """A template or claim of the Workload with this uid."""
 
 
-class Intake:
+class DeviceIntake:
     """Keeps `DeviceMemory` up to date."""
 
     def __init__(self, memory: DeviceMemory, callbacks: Callbacks) -> None:

@@ -11,7 +11,13 @@ from queueing.controller.writing.events import Events
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.shell.claims import Claims
-from queueing.devices.wire.realisation import NO_CHANGES, Owner, PodChanges, Realisation, realise
+from queueing.devices.wire.realisation import (
+    NO_CHANGES,
+    ClaimOwner,
+    PodChanges,
+    Realisation,
+    realise,
+)
 from queueing.devices.wire.terms import UnservedError
 from queueing.kube.errors import NotSentError
 from queueing.translate.jobs.gang import gang_key, part_of, pod_set_name
@@ -87,7 +93,9 @@ class DeviceStart:
 
         Raises UnservedError when its flavor cannot serve what the pods request.
         """
-        owner = Owner(api_version=job.kind.api_version, kind=job.kind.kind, metadata=job.metadata)
+        owner = ClaimOwner(
+            api_version=job.kind.api_version, kind=job.kind.kind, metadata=job.metadata
+        )
         return realise(workload, owner, self.memory.surroundings(job.metadata.namespace))
 
     def holds(self, workload: Workload) -> bool:

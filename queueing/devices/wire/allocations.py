@@ -10,7 +10,7 @@ from queueing.devices.wire.names import FLAVOR, INJECT_RESOURCE, POD_SET, WORKLO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class DeviceHolding:
     """One device, or a part of a shared one, that a claim holds."""
 
     device: DeviceName
@@ -32,7 +32,7 @@ class Holding:
     admin: bool = False
 
 
-def holdings(claims: Iterable[wire.ResourceClaim]) -> tuple[Holding, ...]:
+def holdings(claims: Iterable[wire.ResourceClaim]) -> tuple[DeviceHolding, ...]:
     """Return what claims hold, in the order of the claims' and devices' names."""
     found = [
         _holding(claim, one)
@@ -43,9 +43,9 @@ def holdings(claims: Iterable[wire.ResourceClaim]) -> tuple[Holding, ...]:
     return tuple(sorted(found, key=lambda one: (one.claim, one.request, one.device)))
 
 
-def _holding(claim: wire.ResourceClaim, found: wire.AllocatedDevice) -> Holding:
+def _holding(claim: wire.ResourceClaim, found: wire.AllocatedDevice) -> DeviceHolding:
     labels = claim.metadata.labels
-    return Holding(
+    return DeviceHolding(
         device=DeviceName(found.driver, found.pool, found.device),
         claim=claim.metadata.key,
         request=found.request,

@@ -15,7 +15,7 @@ import msgspec
 from queueing.devices.rules.containers import SIDECAR, InitAsk, most_at_once, uses
 from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.catalog import NO_CATALOG, Catalog
+from queueing.devices.wire.catalog import NO_CATALOG, DeviceCatalog
 from queueing.devices.wire.names import INJECTED_MAX, SLOT, TRAITS, digest
 from queueing.devices.wire.own_claims import OwnClaims
 from queueing.translate.problems import Problems
@@ -31,7 +31,7 @@ _json = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ContainerDevices:
     """Devices of one container: the name of their request, and how many."""
 
     request: str
@@ -39,11 +39,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class ResourceRequest:
     """What one pod requests of one resource for which flavors have DeviceFlavors."""
 
     resource: str
-    parts: tuple[Part, ...]
+    parts: tuple[ContainerDevices, ...]
     traits: tuple[tuple[str, str], ...] = ()
     """Names and values, in order; the value of a trait that has none is empty."""
     slot: str = ""
@@ -61,7 +61,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class UserClaim:
     """A claim that the user wrote."""
 
     name: str
@@ -83,8 +83,8 @@ class Bound:
 class PodDevices:
     """All that a pod asks of devices."""
 
-    asks: tuple[Ask, ...] = ()
-    bound: tuple[Bound, ...] = ()
+    asks: tuple[ResourceRequest, ...] = ()
+    bound: tuple[UserClaim, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.asks or self.bound)
@@ -97,7 +97,7 @@ NO_DEVICES = PodDevices()
 class DeviceSurroundings:
     """What the devices of a namespace's pods depend on besides their template."""
 
-    catalog: Catalog = NO_CATALOG
+    catalog: DeviceCatalog = NO_CATALOG
     templates: Mapping[str, wire.ResourceClaimTemplate] = field(default_factory=dict)
     """Of the namespace, by name; those that we made ourselves left out."""
     claims: Mapping[str, wire.ResourceClaim] = field(default_factory=dict)
@@ -130,29 +130,33 @@ def devices_of(
 
 
 def _classic(
-    spec: PodSpec, catalog: Catalog, traits: Mapping[str, tuple[tuple[str, str], ...]]
-) -> Iterator[Ask]:
+    spec: PodSpec, catalog: DeviceCatalog, traits: Mapping[str, tuple[tuple[str, str], ...]]
+) -> Iterator[ResourceRequest]:
     everywhere = (*spec.containers, *spec.init_containers)
     named = {name for one in everywhere for name, count in _counts(one).items() if count}
     for resource in sorted(named & catalog.quotas.keys()):
         parts, uneven = _parts(spec, resource)
         told = traits.get(resource, ())
-        yield Ask(resource=resource, parts=parts, traits=told, uneven=uneven)
+        yield ResourceRequest(resource=resource, parts=parts, traits=told, uneven=uneven)
 
 
-def _parts(spec: PodSpec, resource: str) -> tuple[tuple[Part, ...], str]:
+def _parts(spec: PodSpec, resource: str) -> tuple[tuple[ContainerDevices, ...], str]:
     """Return the requests of a pod's containers, and the init container that fits none of them."""
     counts, inits = _amounts(spec, resource)
     used = uses(counts, inits)
-    parts = [Part(request=f"c{at}", count=count) for at, count in counts.items()]
-    parts += [Part(request=used[at], count=one.amount) for at, one in inits.items() if one.sidecar]
+    parts = [ContainerDevices(request=f"c{at}", count=count) for at, count in counts.items()]
+    parts += [
+        ContainerDevices(request=used[at], count=one.amount)
+        for at, one in inits.items()
+        if one.sidecar
+    ]
     alone = [at for at, one in inits.items() if not one.sidecar and used[at] == f"i{at}"]
     if not alone:
         return tuple(parts), ""
     even = not parts and len(alone) == 1
     missing = most_at_once(counts.values(), inits.values()) - sum(part.count for part in parts)
     if missing > 0:
-        parts.append(Part(request=used[alone[0]], count=missing))
+        parts.append(ContainerDevices(request=used[alone[0]], count=missing))
     return tuple(parts), "" if even else spec.init_containers[alone[0]].name
 
 
@@ -169,7 +173,7 @@ def _amounts(spec: PodSpec, resource: str) -> tuple[dict[int, int], dict[int, In
     )
 
 
-def _extended(spec: PodSpec, catalog: Catalog) -> Iterator[Bound]:
+def _extended(spec: PodSpec, catalog: DeviceCatalog) -> Iterator[UserClaim]:
     """Read requests by which the scheduler itself claims devices of a class that is counted."""
     everywhere = (*spec.containers, *spec.init_containers)
     for name in sorted({name for one in everywhere for name in _counts(one)}):
@@ -182,7 +186,7 @@ def _extended(spec: PodSpec, catalog: Catalog) -> Iterator[Bound]:
             exactly = wire.SubRequest(device_class_name=device_class, count=total)
             request = wire.DeviceRequest(name="devices", exactly=exactly)
             devices = wire.DeviceClaim(requests=[request])
-            yield Bound(name="", extended=name, spec=wire.ResourceClaimSpec(devices=devices))
+            yield UserClaim(name="", extended=name, spec=wire.ResourceClaimSpec(devices=devices))
 
 
 def _counts(container: Container) -> dict[str, int]:
@@ -237,8 +241,8 @@ def _object(text: str, path: str, problems: Problems) -> dict[str, Any]:
 
 
 def _slots(
-    template: PodTemplate, catalog: Catalog, path: str, problems: Problems
-) -> tuple[tuple[Ask, ...], frozenset[str]]:
+    template: PodTemplate, catalog: DeviceCatalog, path: str, problems: Problems
+) -> tuple[tuple[ResourceRequest, ...], frozenset[str]]:
     claims = {one.name: one for one in template.spec.resource_claims}
     found = []
     named = set()
@@ -258,9 +262,9 @@ def _slots(
             problems.add(where, f"count {count!r} is no positive number")
         else:
             found.append(
-                Ask(
+                ResourceRequest(
                     resource=resource,
-                    parts=(Part(request=SLOT_REQUEST, count=count),),
+                    parts=(ContainerDevices(request=SLOT_REQUEST, count=count),),
                     traits=_trait_values(wanted.get("traits", {}), where, problems),
                     slot=name,
                     template=claim.resource_claim_template_name,
@@ -269,10 +273,10 @@ def _slots(
     return tuple(found), frozenset(named)
 
 
-def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
+def _bound(found: PodClaim, around: DeviceSurroundings) -> UserClaim:
     if found.resource_claim_template_name:
         template = around.templates.get(found.resource_claim_template_name)
-        return Bound(
+        return UserClaim(
             name=found.name,
             template=found.resource_claim_template_name,
             spec=None if template is None else template.spec.spec,
@@ -280,7 +284,7 @@ def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
         )
     claim = around.claims.get(found.resource_claim_name)
     queue = "kueue.x-k8s.io/queue-name"
-    return Bound(
+    return UserClaim(
         name=found.name,
         claim=found.resource_claim_name,
         spec=None if claim is None else claim.spec,
@@ -289,7 +293,7 @@ def _bound(found: PodClaim, around: DeviceSurroundings) -> Bound:
     )
 
 
-def shape_of(asks: Iterable[Ask], bound: Iterable[Bound] = ()) -> str:
+def shape_of(asks: Iterable[ResourceRequest], bound: Iterable[UserClaim] = ()) -> str:
     """Digest asks: equal shapes can be served by the same devices at the same charge."""
     return digest(
         [_shape(one) for one in asks],
@@ -297,6 +301,6 @@ def shape_of(asks: Iterable[Ask], bound: Iterable[Bound] = ()) -> str:
     )[:24]
 
 
-def _shape(ask: Ask) -> list[Any]:
+def _shape(ask: ResourceRequest) -> list[Any]:
     counts = [part.count for part in ask.parts]
     return [ask.resource, counts, ask.traits, *([True] if ask.uneven else [])]

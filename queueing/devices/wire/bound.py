@@ -16,7 +16,7 @@ from queueing.devices.wire.names import digest
 _LENGTH = 16
 
 
-class Asked(NamedTuple):
+class ClaimDigests(NamedTuple):
     """Digests of what the templates and claims that a pod names are, and of what they say."""
 
     lives: str
@@ -33,12 +33,12 @@ class Asked(NamedTuple):
         return bool(specs) and self.lives != lives and self.specs != specs
 
 
-def asked_by_users(found: PodDevices) -> Asked | None:
+def asked_by_users(found: PodDevices) -> ClaimDigests | None:
     """Return what claims of a user's own ask for; None without any, or while one is not there."""
     own = [one for one in found.bound if not one.extended]
     if not own or any(one.spec is None for one in own):
         return None
-    return Asked(
+    return ClaimDigests(
         lives=digest([(one.name, one.life) for one in own])[:_LENGTH],
         specs=digest([(one.name, msgspec.to_builtins(one.spec)) for one in own])[:_LENGTH],
     )

@@ -11,7 +11,7 @@ from queueing_api.config.v1beta2 import Configuration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class QuotaSource:
     """A number that is charged for devices of a class: a counter or a capacity of a driver."""
 
     type: str
@@ -25,7 +25,7 @@ class ClassRule:
     """What a device of a DeviceClass is charged as when users claim it themselves."""
 
     quota: str
-    sources: tuple[Source, ...] = ()
+    sources: tuple[QuotaSource, ...] = ()
     all_matching: int | None = None
     """How many devices a request for all devices is charged as; None when not configured."""
     mapped: bool = False
@@ -33,7 +33,7 @@ class ClassRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalog:
+class DeviceCatalog:
     """All rules about devices; while it is empty, devices are ignored altogether."""
 
     served: Mapping[tuple[str, str], wire.FlavoredResource] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Catalog:
         return not self.served and not self.rules
 
 
-NO_CATALOG = Catalog()
+NO_CATALOG = DeviceCatalog()
 
 
 def catalog_of(
@@ -66,7 +66,7 @@ def catalog_of(
     configuration: Configuration | None = None,
     *,
     as_kueue: bool = False,
-) -> Catalog:
+) -> DeviceCatalog:
     """Join the rules. Of two DeviceFlavors that contradict each other the first by name counts."""
     served: dict[tuple[str, str], wire.FlavoredResource] = {}
     owners: dict[tuple[str, str], str] = {}
@@ -87,7 +87,7 @@ def catalog_of(
                 served[key], owners[key], quotas[one.name] = one, name, quota
     found = sorted(classes, key=lambda one: (one.metadata.created, one.metadata.name))
     gates = gates_of(configuration)
-    return Catalog(
+    return DeviceCatalog(
         served=served,
         quotas=quotas,
         classes={
@@ -121,7 +121,7 @@ def _rules(
     mappings = configuration.resources.device_class_mappings if configuration else ()
     for mapping in mappings:
         sources = tuple(
-            Source(
+            QuotaSource(
                 type="Counter" if one.counter is not None else "Capacity",
                 name=part.name,
                 driver=part.driver,

@@ -7,10 +7,10 @@ lower the charge later. Nothing is charged 0 because data are missing.
 from collections.abc import Iterable, Mapping
 
 from queueing.devices.rules.index import Device
-from queueing.devices.rules.requests import DEVICES_MAX, Claim, Way
-from queueing.devices.rules.selector import Answer, selector
+from queueing.devices.rules.requests import DEVICES_MAX, DeviceClaim, Way
+from queueing.devices.rules.selector import MatchAnswer, selector
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.catalog import Catalog, ClassRule, Source
+from queueing.devices.wire.catalog import ClassRule, DeviceCatalog, QuotaSource
 from queueing_api.quantity import NANO_PER_UNIT
 
 Found = Mapping[tuple[int, int], tuple[Device, ...]]
@@ -45,7 +45,7 @@ def _capacity(name: str, way: Way, device: Device) -> int:
     return found.consumed(way.capacity.get(name)) or found.value
 
 
-def claim_charges(claim: Claim, found: Found, catalog: Catalog) -> dict[str, int]:
+def claim_charges(claim: DeviceClaim, found: Found, catalog: DeviceCatalog) -> dict[str, int]:
     """Return what a claim is charged, by quota resource; of alternative ways the highest of each.
 
     Classes without a rule are left out.
@@ -62,7 +62,7 @@ def claim_charges(claim: Claim, found: Found, catalog: Catalog) -> dict[str, int
 
 
 def _way_charges(
-    way: Way, devices: tuple[Device, ...], catalog: Catalog
+    way: Way, devices: tuple[Device, ...], catalog: DeviceCatalog
 ) -> Iterable[tuple[str, int]]:
     rule = catalog.rules.get(way.device_class)
     if rule is None or way.admin:
@@ -84,7 +84,7 @@ def rule_charge(rule: ClassRule, way: Way, devices: Iterable[Device]) -> int:
     )
 
 
-def _of_source(source: Source, devices: Iterable[Device]) -> list[Device]:
+def _of_source(source: QuotaSource, devices: Iterable[Device]) -> list[Device]:
     return [
         one
         for one in devices
@@ -92,6 +92,6 @@ def _of_source(source: Source, devices: Iterable[Device]) -> list[Device]:
         and (
             not source.selector
             or selector(source.selector).judge(one.variables).answer
-            in (Answer.YES, Answer.UNSUPPORTED)
+            in (MatchAnswer.YES, MatchAnswer.UNSUPPORTED)
         )
     ]

@@ -1,22 +1,22 @@
 """The spec of a ResourceClaim or template → what it requests."""
 
 from queueing.core.selectors import Toleration
-from queueing.devices.rules.requests import Claim, Constraint, Request, Way
+from queueing.devices.rules.requests import DeviceClaim, DeviceConstraint, DeviceRequest, Way
 from queueing.devices.wire import objects as wire
 from queueing.translate.wire import pods
 from queueing_api.quantity import parse
 
 
-def claim_of(spec: wire.ResourceClaimSpec) -> Claim:
+def claim_of(spec: wire.ResourceClaimSpec) -> DeviceClaim:
     """Read the spec of a claim or template."""
     devices = spec.devices
-    return Claim(
+    return DeviceClaim(
         requests=tuple(
-            Request(name=one.name, ways=tuple(map(_way, one.first_available or _only(one))))
+            DeviceRequest(name=one.name, ways=tuple(map(_way, one.first_available or _only(one))))
             for one in devices.requests
         ),
         constraints=tuple(
-            Constraint(
+            DeviceConstraint(
                 attribute=one.match_attribute or one.distinct_attribute,
                 requests=tuple(one.requests),
                 distinct=bool(one.distinct_attribute),

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from queueing.core.devices import DeviceAsk
 from queueing.devices.rules.messages import DeviceReason
-from queueing.devices.rules.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way
-from queueing.devices.wire.asks import Bound, DeviceSurroundings, devices_of
-from queueing.devices.wire.catalog import Catalog
+from queueing.devices.rules.requests import CONSUMERS_MAX, DEVICES_MAX, DeviceClaim, Way
+from queueing.devices.wire.asks import DeviceSurroundings, UserClaim, devices_of
+from queueing.devices.wire.catalog import DeviceCatalog
 from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.names import SLOT, TRAITS
-from queueing.devices.wire.offers import Shape, shapes_of
+from queueing.devices.wire.offers import DeviceShape, shapes_of
 from queueing.devices.wire.own_claims import INTEGRATION, OwnClaims
 from queueing.translate.problems import Problems
 from queueing.translate.wire.pods import PodTemplate
@@ -24,12 +24,12 @@ _SWITCHED_OFF = f"claims of one's own are not counted: feature gate {INTEGRATION
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedDevices:
     """Requests of one pod with its devices counted, and what flavors are asked about them."""
 
     requests: Mapping[str, int]
     facts: tuple[DeviceAsk, ...] = ()
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[DeviceShape, ...] = ()
 
 
 def count_devices(
@@ -39,7 +39,7 @@ def count_devices(
     *,
     queue: str,
     problems: Problems,
-) -> Counted:
+) -> CountedDevices:
     """Count devices: resources under the name of their quota, claims by the classes they name.
 
     `queue` is the LocalQueue of the Workload. What can never be admitted is noted as a problem.
@@ -48,10 +48,10 @@ def count_devices(
     if catalog.is_empty:
         for told in _uncounted(pod_set.template, catalog):
             problems.add(f"{path}.template.spec", told)
-        return Counted(requests)
+        return CountedDevices(requests)
     found = devices_of(pod_set.template, around, f"{path}.template.spec", problems)
     if not found:
-        return Counted(requests)
+        return CountedDevices(requests)
     for one in found.bound:
         for told in _why_not(one, pod_set, queue, catalog):
             problems.add(f"{path}.template.spec.resourceClaims[{one.name}]", told)
@@ -66,10 +66,10 @@ def count_devices(
     facts = tuple(one.fact(catalog, alone=not counted.get(one.quota)) for one in shapes)
     for shape in shapes:
         counted[shape.quota] = counted.get(shape.quota, 0) + shape.units(catalog)
-    return Counted(counted, facts, shapes)
+    return CountedDevices(counted, facts, shapes)
 
 
-def _uncounted(template: PodTemplate, catalog: Catalog) -> Iterator[str]:
+def _uncounted(template: PodTemplate, catalog: DeviceCatalog) -> Iterator[str]:
     """Say what cannot be granted as long as there is no rule about any device.
 
     To start such work all the same would start it without what it asks for, or uncharged.
@@ -87,7 +87,7 @@ def _uncounted(template: PodTemplate, catalog: Catalog) -> Iterator[str]:
                 return
 
 
-def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[str]:
+def _why_not(one: UserClaim, pod_set: PodSet, queue: str, catalog: DeviceCatalog) -> list[str]:
     """Return why a claim of the user's own can never be granted."""
     if one.spec is None:
         if one.claim:
@@ -107,7 +107,7 @@ def _why_not(one: Bound, pod_set: PodSet, queue: str, catalog: Catalog) -> list[
     return told + _not_shared(one, pod_set, queue)
 
 
-def _not_counted(one: Bound, claim: Claim, catalog: Catalog) -> list[str]:
+def _not_counted(one: UserClaim, claim: DeviceClaim, catalog: DeviceCatalog) -> list[str]:
     """Return what of a claim the settings do not let us count."""
     told = []
     if catalog.gates.claims is OwnClaims.REFUSED and not one.extended:
@@ -119,7 +119,7 @@ def _not_counted(one: Bound, claim: Claim, catalog: Catalog) -> list[str]:
     return told
 
 
-def _not_shared(one: Bound, pod_set: PodSet, queue: str) -> list[str]:
+def _not_shared(one: UserClaim, pod_set: PodSet, queue: str) -> list[str]:
     """Return why the pods of a set cannot all use a claim by its name."""
     told = []
     if one.claim and one.queue != queue:
@@ -135,7 +135,7 @@ def _not_shared(one: Bound, pod_set: PodSet, queue: str) -> list[str]:
     return told
 
 
-def _no_way(request: str, way: Way, catalog: Catalog, *, extended: bool) -> Iterator[str]:
+def _no_way(request: str, way: Way, catalog: DeviceCatalog, *, extended: bool) -> Iterator[str]:
     """Say why one way of a request cannot be counted."""
     name = way.device_class
     rule = catalog.rules.get(name)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from queueing.devices.rules.index import Device, DeviceName
 from queueing.devices.rules.requests import Way
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.catalog import Catalog, ClassRule
+from queueing.devices.wire.catalog import ClassRule, DeviceCatalog
 from queueing.devices.wire.charges import device_charge, rule_charge
 from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.names import FLAVOR, INJECT_RESOURCE, WORKLOAD_UID
@@ -16,7 +16,7 @@ Amounts = Mapping[str, int]
 
 
 def amounts_of(
-    claim: wire.ResourceClaim, devices: Mapping[DeviceName, Device], catalog: Catalog
+    claim: wire.ResourceClaim, devices: Mapping[DeviceName, Device], catalog: DeviceCatalog
 ) -> Amounts | None:
     """Return what a claim counts as, by every resource that it might have counted as.
 
@@ -33,7 +33,7 @@ def _by_flavor(
     claim: wire.ResourceClaim,
     allocation: wire.Allocation,
     devices: Mapping[DeviceName, Device],
-    catalog: Catalog,
+    catalog: DeviceCatalog,
 ) -> Amounts | None:
     """Count a claim that was made for an admission as the DeviceFlavor says."""
     meta = claim.metadata
@@ -61,7 +61,7 @@ def _by_class(
     claim: wire.ResourceClaim,
     allocation: wire.Allocation,
     devices: Mapping[DeviceName, Device],
-    catalog: Catalog,
+    catalog: DeviceCatalog,
 ) -> Amounts | None:
     """Count a claim that a user wrote by the classes of the requests that were granted."""
     rules = {

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from queueing.core.selectors import Toleration
-from queueing.devices.rules.index import Index
+from queueing.devices.rules.index import DeviceIndex
 from queueing.devices.rules.matching import candidates
 from queueing.devices.rules.messages import insufficient
-from queueing.devices.rules.requests import Request, Way
-from queueing.devices.wire.catalog import Catalog
+from queueing.devices.rules.requests import DeviceRequest, Way
+from queueing.devices.wire.catalog import DeviceCatalog
 from queueing.devices.wire.claim_specs import claim_of
-from queueing.devices.wire.offers import Shape, is_only_counted
+from queueing.devices.wire.offers import DeviceShape, is_only_counted
 
 _WHATEVER_TAINTS = (Toleration(operator="Exists"),)
 
 
-def lack(shape: Shape, catalog: Catalog, index: Index) -> str:
+def lack(shape: DeviceShape, catalog: DeviceCatalog, index: DeviceIndex) -> str:
     """Return why no flavor can ever serve a shape as the cluster is now; empty if one may."""
     if not shape.bound or is_only_counted(shape, catalog, index):
         return ""
@@ -35,14 +35,14 @@ def lack(shape: Shape, catalog: Catalog, index: Index) -> str:
     return next(lacks, "")
 
 
-def _lack(request: Request, catalog: Catalog, index: Index) -> Iterator[str]:
+def _lack(request: DeviceRequest, catalog: DeviceCatalog, index: DeviceIndex) -> Iterator[str]:
     """Yield what the first way of a request lacks, if all of its ways lack devices."""
     told = [_lack_of(way, catalog, index) for way in request.ways]
     if told and all(told):
         yield told[0]
 
 
-def _lack_of(way: Way, catalog: Catalog, index: Index) -> str:
+def _lack_of(way: Way, catalog: DeviceCatalog, index: DeviceIndex) -> str:
     rule = catalog.rules.get(way.device_class)
     if rule is None or not rule.mapped or way.admin or not way.count:
         return ""

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
 from queueing.core.names import FlavorName, ResourceName
-from queueing.devices.rules.index import Device, Index
-from queueing.devices.rules.matching import Candidates, candidates
+from queueing.devices.rules.index import Device, DeviceIndex
+from queueing.devices.rules.matching import MatchingDevices, candidates
 from queueing.devices.rules.messages import (
     DeviceReason,
-    Refusal,
+    DeviceRefusal,
     apart,
     but_for_taints,
     none_published,
@@ -17,10 +17,10 @@ from queueing.devices.rules.messages import (
     too_small,
     unsupported,
 )
-from queueing.devices.rules.packing import Wanted, pods_served
-from queueing.devices.rules.requests import CONSUMERS_MAX, DEVICES_MAX, Claim, Way
-from queueing.devices.wire.asks import Ask, Bound, PodDevices, shape_of
-from queueing.devices.wire.catalog import Catalog
+from queueing.devices.rules.packing import MatchedRequest, pods_served
+from queueing.devices.rules.requests import CONSUMERS_MAX, DEVICES_MAX, DeviceClaim, Way
+from queueing.devices.wire.asks import PodDevices, ResourceRequest, UserClaim, shape_of
+from queueing.devices.wire.catalog import DeviceCatalog
 from queueing.devices.wire.charges import claim_charges, device_charge
 from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.objects import FlavoredResource
@@ -28,25 +28,25 @@ from queueing.devices.wire.terms import UnservedError, check, claim_for, is_plug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class DeviceShape:
     """What one pod requests of devices and is charged as one quota resource."""
 
     quota: str
-    asks: tuple[Ask, ...] = ()
-    bound: tuple[Bound, ...] = ()
+    asks: tuple[ResourceRequest, ...] = ()
+    bound: tuple[UserClaim, ...] = ()
 
     @property
     def key(self) -> str:
         """Digest of the shape; flavors' offers are found by it."""
         return shape_of(self.asks, self.bound)
 
-    def units(self, catalog: Catalog) -> int:
+    def units(self, catalog: DeviceCatalog) -> int:
         """Return what is charged per pod while no device is known."""
         claims = (claim_of(one.spec) for one in self.bound if one.spec is not None)
         charged = sum(claim_charges(one, {}, catalog).get(self.quota, 0) for one in claims)
         return sum(ask.units for ask in self.asks) + charged
 
-    def _undivided(self, catalog: Catalog) -> Iterator[FlavorName]:
+    def _undivided(self, catalog: DeviceCatalog) -> Iterator[FlavorName]:
         """Yield the flavors in which a part of it becomes one claim of all pods."""
         asked = {ask.resource for ask in self.asks if not ask.slot}
         for (flavor, resource), served in catalog.served.items():
@@ -60,7 +60,7 @@ class Shape:
             return ""
         return self.bound[0].life if self.bound[0].claim else ""
 
-    def fact(self, catalog: Catalog, *, alone: bool = True) -> DeviceAsk:
+    def fact(self, catalog: DeviceCatalog, *, alone: bool = True) -> DeviceAsk:
         """Return the fact for the engine; unless `alone`, pods also request the resource itself."""
         return DeviceAsk(
             resource=ResourceName(self.quota),
@@ -77,32 +77,37 @@ class Judgement:
     """A flavor's offer for a shape, with the reason of a refusal and doubts about it."""
 
     offer: DeviceOffer
-    refusal: Refusal | None = None
+    refusal: DeviceRefusal | None = None
     doubts: tuple[str, ...] = field(default=())
 
 
-def shapes_of(found: PodDevices, catalog: Catalog) -> tuple[Shape, ...]:
+def shapes_of(found: PodDevices, catalog: DeviceCatalog) -> tuple[DeviceShape, ...]:
     """Return the shapes of a pod, one per quota resource, in order of the resources' names."""
-    asks: dict[str, list[Ask]] = {}
-    bound: dict[str, list[Bound]] = {}
+    asks: dict[str, list[ResourceRequest]] = {}
+    bound: dict[str, list[UserClaim]] = {}
     for ask in found.asks:
         asks.setdefault(catalog.quotas[ask.resource], []).append(ask)
     for one in found.bound:
         for quota in claim_charges(claim_of(one.spec), {}, catalog) if one.spec else ():
             bound.setdefault(quota, []).append(one)
     return tuple(
-        Shape(quota=quota, asks=tuple(asks.get(quota, ())), bound=tuple(bound.get(quota, ())))
+        DeviceShape(quota=quota, asks=tuple(asks.get(quota, ())), bound=tuple(bound.get(quota, ())))
         for quota in sorted(asks.keys() | bound.keys())
     )
 
 
-def _needs_offer(ask: Ask, catalog: Catalog) -> bool:
+def _needs_offer(ask: ResourceRequest, catalog: DeviceCatalog) -> bool:
     """Say whether flavors without devices cannot serve an ask: plain counts may be a plugin's."""
     return bool(ask.traits or ask.slot) or catalog.quotas[ask.resource] != ask.resource
 
 
 def judge(
-    shape: Shape, flavor: str, labels: Mapping[str, str], *, catalog: Catalog, index: Index
+    shape: DeviceShape,
+    flavor: str,
+    labels: Mapping[str, str],
+    *,
+    catalog: DeviceCatalog,
+    index: DeviceIndex,
 ) -> Judgement | None:
     """Compare a shape with the devices of a flavor; None where they make no difference.
 
@@ -127,7 +132,7 @@ def judge(
     return Judgement(offer, doubts=tuple(text for one in judged for text in one.doubts))
 
 
-def is_only_counted(shape: Shape, catalog: Catalog, index: Index) -> bool:
+def is_only_counted(shape: DeviceShape, catalog: DeviceCatalog, index: DeviceIndex) -> bool:
     """Say whether claims of the user's own count by their number, with no look at devices.
 
     So they do where nobody publishes devices. In Kueue devices are looked at only where a counter
@@ -145,11 +150,11 @@ def is_only_counted(shape: Shape, catalog: Catalog, index: Index) -> bool:
     )
 
 
-Known = tuple[Sequence[Device], Catalog, Index]
+Known = tuple[Sequence[Device], DeviceCatalog, DeviceIndex]
 """The devices of a flavor, and what else is known of devices."""
 
 
-def _judge_bound(one: Bound, quota: str, flavor: str, known: Known) -> Judgement:
+def _judge_bound(one: UserClaim, quota: str, flavor: str, known: Known) -> Judgement:
     """Hold a claim that the user wrote against the flavor's devices."""
     devices, catalog, index = known
     if one.spec is None:
@@ -175,7 +180,7 @@ def _judge_bound(one: Bound, quota: str, flavor: str, known: Known) -> Judgement
 
 
 def _judge_ask(
-    ask: Ask,
+    ask: ResourceRequest,
     resource: FlavoredResource,
     flavor: str,
     known: Known,
@@ -203,8 +208,8 @@ def _judge_ask(
 
 
 def match(
-    claim: Claim, devices: Sequence[Device], catalog: Catalog
-) -> tuple[list[Wanted], Refusal | None, tuple[str, ...]]:
+    claim: DeviceClaim, devices: Sequence[Device], catalog: DeviceCatalog
+) -> tuple[list[MatchedRequest], DeviceRefusal | None, tuple[str, ...]]:
     """Hold every request of a claim against devices; say what cannot be had, and what is doubted.
 
     A request is refused only when none of its ways is left.
@@ -223,11 +228,11 @@ def match(
                 refusals.append(refused)
         if not ways and refusals:
             refusal = refusal or refusals[0]
-        wanted.append(Wanted(request.name, tuple(ways)))
+        wanted.append(MatchedRequest(request.name, tuple(ways)))
     return wanted, refusal, tuple(doubts)
 
 
-def _refusal_of(way: Way, found: Candidates) -> Refusal | None:
+def _refusal_of(way: Way, found: MatchingDevices) -> DeviceRefusal | None:
     """Return why these devices cannot serve one way of a request; None when they may."""
     if found.refusal is not None:
         return found.refusal
@@ -239,7 +244,7 @@ def _refusal_of(way: Way, found: Candidates) -> Refusal | None:
     return None
 
 
-def _but(found: Candidates) -> Iterator[str]:
+def _but(found: MatchingDevices) -> Iterator[str]:
     """Say what keeps devices from matching, where it is one thing."""
     if found.tainted:
         yield but_for_taints(found.tainted)
@@ -251,7 +256,7 @@ def _divisible(devices: Sequence[Device]) -> bool:
     return any(one.shared for one in devices)
 
 
-def _refused(flavor: str, refusal: Refusal, amount: int, known: Known) -> Judgement:
+def _refused(flavor: str, refusal: DeviceRefusal, amount: int, known: Known) -> Judgement:
     devices, _, index = known
     told = f"flavor {flavor}: {refusal.reason}: {refusal.text}"
     if not devices and refusal.reason is DeviceReason.NO_MATCH:
@@ -259,7 +264,7 @@ def _refused(flavor: str, refusal: Refusal, amount: int, known: Known) -> Judgem
     return Judgement(DeviceOffer(amount=amount, problem=told, pods_max=0), refusal=refusal)
 
 
-def _why_none(claim: Claim, wanted: Sequence[Wanted]) -> Refusal:
+def _why_none(claim: DeviceClaim, wanted: Sequence[MatchedRequest]) -> DeviceRefusal:
     """Say why no node serves one pod although enough devices match."""
     for one in claim.constraints:
         if not one.distinct:
@@ -278,14 +283,14 @@ def _why_none(claim: Claim, wanted: Sequence[Wanted]) -> Refusal:
 
 
 def offers(
-    shapes: Iterable[Shape],
+    shapes: Iterable[DeviceShape],
     flavor: str,
     labels: Mapping[str, str],
     *,
-    catalog: Catalog,
-    index: Index,
+    catalog: DeviceCatalog,
+    index: DeviceIndex,
 ) -> dict[str, DeviceOffer]:
-    """Return a flavor's offers by `Shape.key`: the part of its fact that is about devices."""
+    """Return a flavor's offers by `DeviceShape.key`: the part of its fact that is about devices."""
     judged = (
         (shape.key, judge(shape, flavor, labels, catalog=catalog, index=index)) for shape in shapes
     )

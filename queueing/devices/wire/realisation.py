@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from queueing.devices.wire import domains
-from queueing.devices.wire.asks import Ask, DeviceSurroundings, PodDevices, devices_of
+from queueing.devices.wire.asks import DeviceSurroundings, PodDevices, ResourceRequest, devices_of
 from queueing.devices.wire.bound import asked_by_users
 from queueing.devices.wire.names import (
     CHANNEL,
@@ -41,7 +41,7 @@ API_VERSION = "resource.k8s.io/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class ClaimOwner:
     """The Job that owns the templates and claims, which are deleted with it."""
 
     api_version: str
@@ -81,7 +81,7 @@ class Realisation:
         return digest([one["metadata"]["name"] for one in self.objects], named, swaps)
 
 
-def realise(workload: Workload, owner: Owner, around: DeviceSurroundings) -> Realisation:
+def realise(workload: Workload, owner: ClaimOwner, around: DeviceSurroundings) -> Realisation:
     """Return what an admitted Workload needs for its devices. Raises UnservedError.
 
     Pod sets whose flavor has no DeviceFlavor for a resource keep it: it is a device plugin's.
@@ -130,7 +130,7 @@ def _told_of_bound(made: PodChanges, workload: Workload, found: PodDevices) -> P
 
 
 def _served(
-    ask: Ask, assigned: PodSetAssignment | None, around: DeviceSurroundings
+    ask: ResourceRequest, assigned: PodSetAssignment | None, around: DeviceSurroundings
 ) -> tuple[FlavoredResource | None, str]:
     quota = around.catalog.quotas[ask.resource]
     flavor = assigned.flavors.get(quota, "") if assigned is not None else ""
@@ -145,7 +145,7 @@ class _Made:
     """What every object of one pod set says of where it comes from."""
 
     workload: Workload
-    owner: Owner
+    owner: ClaimOwner
     pod_set: PodSet
     flavor: str = ""
     resource: str = ""
@@ -202,7 +202,7 @@ class _Domain:
 
 
 def _domains(
-    asked: Iterable[tuple[Ask, FlavoredResource | None, str]], made: _Made
+    asked: Iterable[tuple[ResourceRequest, FlavoredResource | None, str]], made: _Made
 ) -> Iterator[_Domain]:
     """Yield the domains that the flavors of a pod set's resources ask for; the first counts."""
     for ask, served, flavor in asked:
@@ -233,7 +233,7 @@ class _Slot:
 
 
 def _realise_one(
-    ask: Ask, served: FlavoredResource, made: _Made, objects: list[dict[str, Any]]
+    ask: ResourceRequest, served: FlavoredResource, made: _Made, objects: list[dict[str, Any]]
 ) -> list[_Slot]:
     """Make the objects of one ask, and return what has to be injected for it."""
     check(ask, served)

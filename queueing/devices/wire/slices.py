@@ -5,7 +5,7 @@ from typing import Any
 from queueing.cel.values import Amount, RuntimeProblemError, amount, version
 from queueing.core.selectors import Taint
 from queueing.devices.rules.index import Capacity, Device, DeviceName, NodeTerm, Slice
-from queueing.devices.rules.selector import View
+from queueing.devices.rules.selector import DeviceView
 from queueing.devices.wire import objects as wire
 from queueing.translate.selectors import requirement
 from queueing.translate.wire.pods import NodeSelector
@@ -49,7 +49,7 @@ def _device(found: wire.Device, spec: wire.ResourceSliceSpec) -> Device:
         measured[short if domain == spec.driver else f"{domain}/{short}"] = _capacity(one)
     shared = found.allow_multiple_allocations
     own = spec.per_device_node_selection
-    view = View(driver=spec.driver, attributes=attributes, capacity=capacity, shared=shared)
+    view = DeviceView(driver=spec.driver, attributes=attributes, capacity=capacity, shared=shared)
     return Device(
         name=DeviceName(spec.driver, spec.pool.name, found.name),
         node=found.node_name if own else spec.node_name,

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from queueing.devices.rules.requests import DEVICES_MAX, Claim
+from queueing.devices.rules.requests import DEVICES_MAX, DeviceClaim
 from queueing.devices.wire import objects as wire
-from queueing.devices.wire.asks import Ask
+from queueing.devices.wire.asks import ResourceRequest
 from queueing.devices.wire.claim_specs import claim_of
 from queueing.devices.wire.objects import FlavoredResource
 
@@ -20,7 +20,7 @@ def is_plugins(served: FlavoredResource) -> bool:
     return served.strategy == "Native" and not served.request.device_class_name
 
 
-def check(ask: Ask, served: FlavoredResource) -> None:
+def check(ask: ResourceRequest, served: FlavoredResource) -> None:
     """Raise UnservedError when the way in which a flavor serves a resource cannot do it."""
     if is_plugins(served):
         _check_plain(ask)
@@ -42,7 +42,7 @@ def check(ask: Ask, served: FlavoredResource) -> None:
             raise UnservedError(f"trait {name} of {ask.resource} is not offered, only {offered}")
 
 
-def _check_plain(ask: Ask) -> None:
+def _check_plain(ask: ResourceRequest) -> None:
     if ask.slot:
         raise UnservedError(f"{ask.resource} is a device plugin's: no claim fills slot {ask.slot}")
     for name, _ in ask.traits:
@@ -51,7 +51,7 @@ def _check_plain(ask: Ask) -> None:
         )
 
 
-def claim_spec(ask: Ask, served: FlavoredResource) -> dict[str, Any]:
+def claim_spec(ask: ResourceRequest, served: FlavoredResource) -> dict[str, Any]:
     """Return the spec of the claim that gives one pod its devices.
 
     One request per container, each for the flavor's class with its selectors and those of the
@@ -91,6 +91,6 @@ def claim_spec(ask: Ask, served: FlavoredResource) -> dict[str, Any]:
     return {"devices": devices}
 
 
-def claim_for(ask: Ask, served: FlavoredResource) -> Claim:
+def claim_for(ask: ResourceRequest, served: FlavoredResource) -> DeviceClaim:
     """Return the same claim as matching reads it. Raises UnservedError."""
     return claim_of(msgspec.convert(claim_spec(ask, served), wire.ResourceClaimSpec))

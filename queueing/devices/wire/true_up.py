@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from queueing.core.names import PodSetName, ResourceName
 from queueing.devices.wire.asks import DeviceSurroundings, devices_of
-from queueing.devices.wire.catalog import Catalog
+from queueing.devices.wire.catalog import DeviceCatalog
 from queueing.devices.wire.given import Amounts
 from queueing.devices.wire.names import POD_SET, label_value
 from queueing.devices.wire.objects import ResourceClaim
-from queueing.devices.wire.offers import Shape, shapes_of
+from queueing.devices.wire.offers import DeviceShape, shapes_of
 from queueing.translate.problems import Problems
 from queueing.translate.wire.pods import PodSpec
 from queueing.translate.wire.workloads import PodSet, PodSetAssignment, Workload
@@ -138,7 +138,9 @@ def _wanted(
     return wanted
 
 
-def _claims_of(shape: Shape, flavor: str, pods: int, catalog: Catalog) -> Iterator[int | None]:
+def _claims_of(
+    shape: DeviceShape, flavor: str, pods: int, catalog: DeviceCatalog
+) -> Iterator[int | None]:
     """Yield how many claims each part of a shape becomes; None for what becomes none of ours."""
     for ask in shape.asks:
         served = catalog.served.get((flavor, ask.resource))

@@ -21,7 +21,7 @@ from queueing.core.facts import (
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
 from queueing.core.selectors import Requirement
 from queueing.devices.wire.counting import count_devices
-from queueing.devices.wire.offers import Shape
+from queueing.devices.wire.offers import DeviceShape
 from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, USER
 from queueing.translate.marks import refusal_of, refused_marks
@@ -46,14 +46,14 @@ class Asks:
     pod_sets: tuple[PodSet, ...]
     problems: str
     rules: ResourceRules = NO_RULES
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[DeviceShape, ...] = ()
     """The shapes of the devices that are requested, for which flavors must have offers."""
 
 
 def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
     """Translate a Workload's pod sets in its namespace's surroundings."""
     problems = Problems()
-    shapes: dict[str, Shape] = {}
+    shapes: dict[str, DeviceShape] = {}
     reader = _Reader(around, found.spec.queue_name, problems, shapes)
     pod_sets = tuple(
         reader.pod_set(pod_set, f"spec.podSets[{position}]")
@@ -123,7 +123,7 @@ class _Reader:
     around: Surroundings
     queue: str
     problems: Problems
-    shapes: dict[str, Shape]
+    shapes: dict[str, DeviceShape]
 
     def pod_set(self, found: wire.PodSet, path: str) -> PodSet:
         spec, problems = found.template.spec, self.problems

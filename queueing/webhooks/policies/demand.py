@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 
 GROUP: Final = "kueue.x-k8s.io/"
 """What the labels and annotations begin with that demands on new objects speak of."""
@@ -27,7 +27,7 @@ class Demand:
     at: str = ""
     """The field to the point, with empty brackets for each `all` of the expression; `path` has
     them, too, but policies cannot fill them. Without it, `path`."""
-    fault: Fault = Fault.INVALID
+    fault: CauseType = CauseType.INVALID
     """What kind of mistake it is not to meet it."""
 
 

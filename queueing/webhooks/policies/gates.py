@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import Demand
 from queueing.webhooks.workloads import GATE_NAME, GATED_BY
 
@@ -30,12 +30,12 @@ GATES_DEMANDS: Final = (
         expression="oldObject == null || size(variables.gates) == 0"
         " || size(variables.oldGates) > 0",
         message="cannot add admission gate after creation",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=_PATH,
         expression="oldObject == null || variables.gates.all(g, g in variables.oldGates)",
         message="can only remove gates, not add new ones",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
 )

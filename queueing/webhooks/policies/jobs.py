@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.jobs import COMPLETIONS_EQUAL, MIN_PARALLELISM
 from queueing.webhooks.policies.demand import GROUP, WHOLE_NUMBER, Demand
 from queueing.webhooks.policies.queued import beside_a_default_queue, policy_of
@@ -62,7 +62,7 @@ _CHANGES: Final = (
         f" || !('{MIN_PARALLELISM}' in variables.annotations)"
         " || object.spec.?parallelism == oldObject.spec.?parallelism",
         message="cannot change when partial admission is enabled and the job is not suspended",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.jobs import MAX_EXECUTION, NO_OBJECT_NAME, PREBUILT, PRIORITY_CLASS, QUEUE
 from queueing.webhooks.policies.demand import GROUP, WHOLE_NUMBER, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
@@ -94,14 +94,14 @@ _CHANGES: Final = (
         expression=f"variables.kept || !({_given(PRIORITY_CLASS, 'labels')})"
         f" || {_given(PRIORITY_CLASS, 'oldLabels')}",
         message="WorkloadPriorityClass cannot be added to a non-suspended workload",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=f"metadata.labels[{PRIORITY_CLASS}]",
         expression=f"{_given(PRIORITY_CLASS, 'labels')}"
         f" || !({_given(PRIORITY_CLASS, 'oldLabels')})",
         message="WorkloadPriorityClass cannot be removed from a workload",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     _stays(QUEUE),
 )
@@ -115,7 +115,7 @@ def _unsupported(kind: SuspendedKind) -> Iterator[Demand]:
             path=f"metadata.labels[{PREBUILT}]",
             expression=f"oldObject != null || !('{PREBUILT}' in variables.labels)",
             message=f"Is not supported for {told}",
-            fault=Fault.FORBIDDEN,
+            fault=CauseType.FORBIDDEN,
         )
     if not kind.elastic:
         yield Demand(
@@ -123,7 +123,7 @@ def _unsupported(kind: SuspendedKind) -> Iterator[Demand]:
             expression="oldObject != null"
             f" || variables.annotations[?'{ELASTIC}'].orValue('') != 'true'",
             message=f"elastic job is not supported for {told}",
-            fault=Fault.FORBIDDEN,
+            fault=CauseType.FORBIDDEN,
         )
 
 

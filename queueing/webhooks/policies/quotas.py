@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import Demand, Policy
 
 _GROUPS: Final = {"groups": "object.?spec.?resourceGroups.orValue([])"}
@@ -33,7 +33,7 @@ _UNIQUE: Final = (
         expression=f"variables.groups.all(g, g.coveredResources.all(n, !({_RESOURCE_TWICE})))",
         message="Duplicate value in coveredResources",
         at="spec.resourceGroups[].coveredResources[]",
-        fault=Fault.DUPLICATE,
+        fault=CauseType.DUPLICATE,
         words=f"'Duplicate value: \"' + {_duplicates('coveredResources', '', _RESOURCE_TWICE)}"
         " + '\"'",
     ),
@@ -42,7 +42,7 @@ _UNIQUE: Final = (
         expression=f"variables.groups.all(g, g.flavors.all(n, !({_FLAVOR_TWICE})))",
         message="Duplicate value among the flavors",
         at="spec.resourceGroups[].flavors[].name",
-        fault=Fault.DUPLICATE,
+        fault=CauseType.DUPLICATE,
         words=f"'Duplicate value: \"' + {_duplicates('flavors', '.name', _FLAVOR_TWICE)} + '\"'",
     ),
 )
@@ -103,7 +103,7 @@ FLAVORS_OF_CHECKS: Final = Policy(
             " variables.groups.exists(g, g.flavors.exists(f, f.name == n))))",
             message="Unsupported value: it must be a flavor of the ClusterQueue",
             at="spec.admissionChecksStrategy.admissionChecks[].onFlavors[]",
-            fault=Fault.NOT_SUPPORTED,
+            fault=CauseType.NOT_SUPPORTED,
         ),
     ),
 )

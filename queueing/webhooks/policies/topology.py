@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import WHOLE_NUMBER, Demand
 from queueing.webhooks.workloads import ELASTIC
 
@@ -39,7 +39,7 @@ JOB_DEMANDS: Final = (
             path=f"{_PATH}[{name}]",
             expression=f"!variables.elastic || !('{name}' in variables.template)",
             message=f"{word} topology is not supported with elastic jobs",
-            fault=Fault.FORBIDDEN,
+            fault=CauseType.FORBIDDEN,
         )
         for name, word in NOT_ELASTIC.items()
     ),
@@ -48,14 +48,14 @@ JOB_DEMANDS: Final = (
         expression=f"'{SLICE_SIZE}' in variables.template"
         f" || !('{SLICE_REQUIRED}' in variables.template)",
         message=f"must be set when {SLICE_REQUIRED} is specified",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=_SIZE,
         expression=f"!('{SLICE_SIZE}' in variables.template)"
         f" || '{SLICE_REQUIRED}' in variables.template",
         message=f"may not be set when {SLICE_REQUIRED} is not specified",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=_SIZE,
@@ -83,13 +83,13 @@ WORKLOAD_DEMANDS: Final = (
         path=_REQUEST,
         expression=f"variables.podSets.all(p, {_GIVEN} || !({_ASKED}))",
         message="must be set when podSetSliceRequiredTopology is specified",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=_REQUEST,
         expression=f"variables.podSets.all(p, !{_GIVEN} || {_ASKED})",
         message="may not be set when podSetSliceRequiredTopology is not specified",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=_REQUEST,

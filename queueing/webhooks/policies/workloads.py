@@ -8,7 +8,7 @@ demand could find: annotations of the group, topology, requests for pods or with
 
 from typing import Final
 
-from queueing.webhooks.findings import Fault
+from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import GROUP, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
 from queueing.webhooks.policies.topology import WORKLOAD_DEMANDS
@@ -69,7 +69,7 @@ _ANNOTATIONS: Final = (
         expression=f"object.metadata.?annotations[?'{ELASTIC}'].orValue('') != 'true'"
         " || variables.podSets.all(p, !has(p.minCount))",
         message="partial admission and elastic job cannot be used together",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path=f"metadata.annotations[{BOOST}]",
@@ -107,7 +107,7 @@ _STATUS: Final = (
         expression="!variables.held || variables.oldReclaimable.all(o,"
         " variables.reclaimable.exists(r, r.name == o.name))",
         message="cannot be removed",
-        fault=Fault.FORBIDDEN,
+        fault=CauseType.FORBIDDEN,
     ),
     Demand(
         path="status.reclaimablePods[].count",

@@ -1,6 +1,6 @@
 from queueing.apiserver.memory.expiry import EVENT_LIFE_S, expire_events
 from queueing.apiserver.memory.store import Store
-from queueing.apiserver.memory.writes import Writes
+from queueing.apiserver.memory.writes import StoreWrites
 from queueing.apiserver.tree import Object, name_of
 from queueing.testing.hand_clock import HandClock
 
@@ -13,7 +13,7 @@ def event(name: str) -> Object:
 
 def test_an_event_goes_an_hour_after_it_was_written_last() -> None:
     clock = HandClock()
-    writes = Writes(Store(history=10), clock.now)
+    writes = StoreWrites(Store(history=10), clock.now)
     writes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
     for name in ("once", "again"):
         writes.create(event(name))

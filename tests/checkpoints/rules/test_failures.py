@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 import msgspec
 import pytest
 
-from queueing.checkpoints.rules.answers import Answer, Condition, Heard, Voice, Word, combine
-from queueing.checkpoints.rules.phases import HOLDS_THE_STOP, Event, Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request
+from queueing.checkpoints.rules.answers import Heard, PodState, SaveAnswer, Voice, Word, combine
+from queueing.checkpoints.rules.phases import HOLDS_THE_STOP, Phase, RequestEvent
+from queueing.checkpoints.rules.record import Record, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.step import Happening, force_at, look_again_at, settle, step
 from queueing.checkpoints.rules.terms import Driver, OnFailure, Terms
 from queueing.checkpoints.wire import inbound, outbound
@@ -45,7 +45,7 @@ JOB = batch.view(
 
 def stored(record: Record) -> Record:
     """Write a record and read it again, as the next leader does."""
-    origin = outbound.Origin(workload=WORKLOAD, jobs=(JOB,), policy="team/save")
+    origin = outbound.RequestOwners(workload=WORKLOAD, jobs=(JOB,), policy="team/save")
     made = msgspec.json.decode(outbound.made(origin, record.request))
     status = msgspec.json.decode(outbound.status(WORKLOAD.metadata, record))["status"]
     kept = {name: value for name, value in status.items() if value is not None}
@@ -70,10 +70,10 @@ class World:
     told_at: float | None = None
 
     def __post_init__(self) -> None:
-        cause = Cause("Preempted", "p")
-        request = Request.made("r", 1, cause, terms=self.terms, now=BEGIN)
+        cause = StopCause("Preempted", "p")
+        request = SaveRequest.made("r", 1, cause, terms=self.terms, now=BEGIN)
         self.record = Record(request=request)
-        self.voices = {name: Voice(condition=Condition.RUNNING) for name in RANKS}
+        self.voices = {name: Voice(condition=PodState.RUNNING) for name in RANKS}
 
     def live(self, script: Sequence["Act"]) -> None:
         """Let time go on, look after look, until the request is over."""
@@ -91,7 +91,7 @@ class World:
         record = self._taken(self.record, now)
         record = settle(record, now, spared_before=self.spared)
         if record.phase is Phase.SELECTED and not record.asks_nobody:
-            happening = Happening(event=Event.NOTICE_DELIVERED, asked=RANKS)
+            happening = Happening(event=RequestEvent.NOTICE_DELIVERED, asked=RANKS)
             record = step(record, happening, now) or record
         if record.phase not in HOLDS_THE_STOP and self.told_at is None:
             self.told_at = now
@@ -100,9 +100,9 @@ class World:
     def _taken(self, record: Record, now: float) -> Record:
         """Take what the world says: the end, a withdrawal, pods that are gone, and answers."""
         if self.ended:
-            return step(record, Happening(event=Event.ENDED), now) or record
+            return step(record, Happening(event=RequestEvent.ENDED), now) or record
         if self.withdrawn:
-            record = step(record, Happening(event=Event.WITHDRAWN), now) or record
+            record = step(record, Happening(event=RequestEvent.WITHDRAWN), now) or record
         if record.phase in (Phase.NOTIFIED, Phase.SAVING, Phase.REFUSED):
             happening, self.heard = combine(record, self.voices, self.heard)
             record = (step(record, happening, now) if happening else None) or record
@@ -110,8 +110,8 @@ class World:
             forced = force_at(record)
             left = self.gone_at is not None and self.gone_at <= now
             if left or (forced is not None and forced <= now):
-                record = step(record, Happening(event=Event.PODS_GONE), now) or record
-        for event in (Event.QUOTA_RELEASED, Event.RETURNED):
+                record = step(record, Happening(event=RequestEvent.PODS_GONE), now) or record
+        for event in (RequestEvent.QUOTA_RELEASED, RequestEvent.RETURNED):
             record = step(record, Happening(event=event), now) or record
         return record
 
@@ -126,7 +126,7 @@ class Act:
 
 def says(at: float, word: Word, /, *ranks: str, **more: object) -> Act:
     """Have some ranks, or all, answer."""
-    answer = Answer(**{"request_id": "r", "epoch": 1, "word": word, **more})  # type: ignore[arg-type] # a table of fields
+    answer = SaveAnswer(**{"request_id": "r", "epoch": 1, "word": word, **more})  # type: ignore[arg-type] # a table of fields
 
     def do(world: World) -> None:
         for rank in ranks or RANKS:
@@ -143,7 +143,7 @@ def beats(until: float) -> list[Act]:
 
 def dies(at: float, rank: str) -> Act:
     def do(world: World) -> None:
-        world.voices[rank] = replace(world.voices[rank], condition=Condition.LOST)
+        world.voices[rank] = replace(world.voices[rank], condition=PodState.LOST)
 
     return Act(at, do)
 
@@ -161,7 +161,7 @@ class End:
     """How a request is to end, and until when the pods are told to; None: never."""
 
     phase: Phase
-    outcome: Outcome | None
+    outcome: SaveOutcome | None
     told_by: float | None
     after_kills: float = 0.0
     """The same where every look is that of a new leader, who takes what it hears for new."""
@@ -174,60 +174,60 @@ LATEST = 20.0 + 200.0 + 30.0 + 20.0
 STOPPED: Mapping[str, tuple[list[Act], End]] = {
     "all goes well": (
         [GONE, says(5, ACCEPTED), says(9, SAVED, uri="s3://b/1", step=7)],
-        End(Phase.REQUEUED, Outcome.SAVED, 9),
+        End(Phase.REQUEUED, SaveOutcome.SAVED, 9),
     ),
-    "the hook hangs": ([GONE], End(Phase.REQUEUED, Outcome.UNRESPONSIVE, 20)),
+    "the hook hangs": ([GONE], End(Phase.REQUEUED, SaveOutcome.UNRESPONSIVE, 20)),
     "the hook hangs after it has accepted": (
         [GONE, says(5, ACCEPTED)],
-        End(Phase.REQUEUED, Outcome.FAILED, 35, after_kills=5 + 100),
+        End(Phase.REQUEUED, SaveOutcome.FAILED, 35, after_kills=5 + 100),
     ),
     "it says that it failed": (
         [GONE, says(5, FAILED, message="disk full")],
-        End(Phase.REQUEUED, Outcome.FAILED, 5),
+        End(Phase.REQUEUED, SaveOutcome.FAILED, 5),
     ),
     "it lies that it has saved": (
         [GONE, says(0, SAVED)],
-        End(Phase.REQUEUED, Outcome.SAVED, 0),
+        End(Phase.REQUEUED, SaveOutcome.SAVED, 0),
     ),
     "it answers late": (
         [GONE, says(40, SAVED)],
-        End(Phase.REQUEUED, Outcome.UNRESPONSIVE, 20),
+        End(Phase.REQUEUED, SaveOutcome.UNRESPONSIVE, 20),
     ),
     "it answers to an old epoch": (
         [GONE, says(5, SAVED, epoch=0)],
-        End(Phase.REQUEUED, Outcome.UNRESPONSIVE, 20),
+        End(Phase.REQUEUED, SaveOutcome.UNRESPONSIVE, 20),
     ),
     "it answers to another request": (
         [GONE, says(5, SAVED, request_id="other")],
-        End(Phase.REQUEUED, Outcome.UNRESPONSIVE, 20),
+        End(Phase.REQUEUED, SaveOutcome.UNRESPONSIVE, 20),
     ),
     "it says that something old is fresh": (
         [GONE, says(5, Word.ALREADY_FRESH, at=BEGIN - 9_000)],
-        End(Phase.REQUEUED, Outcome.FAILED, 35),
+        End(Phase.REQUEUED, SaveOutcome.FAILED, 35),
     ),
     "one rank dies while it saves": (
         [GONE, says(5, ACCEPTED), says(8, SAVED, "rank-0"), dies(9, "rank-1")],
-        End(Phase.REQUEUED, Outcome.FAILED, 9),
+        End(Phase.REQUEUED, SaveOutcome.FAILED, 9),
     ),
     "all ranks die": (
         [GONE, says(5, ACCEPTED), dies(9, "rank-0"), dies(9, "rank-1")],
-        End(Phase.REQUEUED, Outcome.FAILED, 9),
+        End(Phase.REQUEUED, SaveOutcome.FAILED, 9),
     ),
     "a node is lost with a rank that never answered": (
         [says(5, ACCEPTED, "rank-0")],
-        End(Phase.REQUEUED, Outcome.UNRESPONSIVE, 20),
+        End(Phase.REQUEUED, SaveOutcome.UNRESPONSIVE, 20),
     ),
     "pods are stuck in their end": (
         [says(5, ACCEPTED), says(9, SAVED)],
-        End(Phase.REQUEUED, Outcome.SAVED, 9),
+        End(Phase.REQUEUED, SaveOutcome.SAVED, 9),
     ),
     "a save that never ends": (
         [GONE, says(5, ACCEPTED), *beats(600)],
-        End(Phase.REQUEUED, Outcome.FAILED, 5 + 200),
+        End(Phase.REQUEUED, SaveOutcome.FAILED, 5 + 200),
     ),
     "it asks for a later time and falls silent": (
         [GONE, says(5, Word.REFUSED, delay_s=1e9)],
-        End(Phase.REQUEUED, Outcome.UNRESPONSIVE, 5 + 30 + 20),
+        End(Phase.REQUEUED, SaveOutcome.UNRESPONSIVE, 5 + 30 + 20),
     ),
     "the preemptor is gone while it saves": (
         [GONE, says(5, ACCEPTED), set_true(9, "withdrawn")],
@@ -297,6 +297,6 @@ def test_two_leaders_make_the_same_request() -> None:
 
 
 def test_nobody_waits_longer_than_the_request_says() -> None:
-    request = Request.made("r", 1, Cause("Preempted", "p"), terms=TERMS, now=BEGIN)
+    request = SaveRequest.made("r", 1, StopCause("Preempted", "p"), terms=TERMS, now=BEGIN)
     assert request.save_by == BEGIN + LATEST
     assert look_again_at(Record(request=request)) == BEGIN + TERMS.ack_s

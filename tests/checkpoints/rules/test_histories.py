@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from queueing.checkpoints.rules.answers import Answer, Condition, Heard, Voice, Word, combine
-from queueing.checkpoints.rules.phases import HOLDS_THE_STOP, Event, Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request
+from queueing.checkpoints.rules.answers import Heard, PodState, SaveAnswer, Voice, Word, combine
+from queueing.checkpoints.rules.phases import HOLDS_THE_STOP, Phase, RequestEvent
+from queueing.checkpoints.rules.record import Record, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.step import Happening, look_again_at, settle, step
 from queueing.checkpoints.rules.terms import Driver, OnFailure, Terms
 
@@ -26,7 +26,7 @@ terms = st.builds(
     on_failure=st.sampled_from(list(OnFailure)),
 )
 answers = st.builds(
-    Answer,
+    SaveAnswer,
     request_id=st.sampled_from(["r", "r", "r", "old"]),
     epoch=st.sampled_from([2, 2, 2, 1]),
     word=st.sampled_from(list(Word)),
@@ -38,7 +38,7 @@ answers = st.builds(
 )
 voices = st.builds(
     Voice,
-    condition=st.sampled_from([Condition.RUNNING] * 4 + list(Condition)),
+    condition=st.sampled_from([PodState.RUNNING] * 4 + list(PodState)),
     answer=st.none() | answers,
 )
 moments = st.fixed_dictionaries(
@@ -48,11 +48,11 @@ moments = st.fixed_dictionaries(
         "event": st.none()
         | st.sampled_from(
             [
-                Event.NOTICE_DELIVERED,
-                Event.WITHDRAWN,
-                Event.PODS_GONE,
-                Event.ENDED,
-                Event.NOTICE_LOST,
+                RequestEvent.NOTICE_DELIVERED,
+                RequestEvent.WITHDRAWN,
+                RequestEvent.PODS_GONE,
+                RequestEvent.ENDED,
+                RequestEvent.NOTICE_LOST,
             ]
         ),
     }
@@ -62,8 +62,8 @@ moments = st.fixed_dictionaries(
 @given(terms=terms, history=st.lists(moments, max_size=25), spared=st.integers(0, 3))
 @settings(max_examples=150, deadline=None)
 def test_a_request_keeps_its_promises(terms: Terms, history: list, spared: int) -> None:
-    cause = Cause("Preempted", "p")
-    one = Record(request=Request.made("r", 2, cause, terms=terms, now=NOW))
+    cause = StopCause("Preempted", "p")
+    one = Record(request=SaveRequest.made("r", 2, cause, terms=terms, now=NOW))
     now, heard, asked = NOW, Heard(), False
     for moment in history:
         now += moment["after_s"]
@@ -91,9 +91,9 @@ def check(before: Record, one: Record, now: float, *, asked: bool) -> None:
     newly = stopped and before.phase in HOLDS_THE_STOP
     gone = one.phase is Phase.DRAINED
     if newly and not gone:
-        told = one.outcome in {Outcome.SAVED, Outcome.UNRESPONSIVE, Outcome.FAILED}
+        told = one.outcome in {SaveOutcome.SAVED, SaveOutcome.UNRESPONSIVE, SaveOutcome.FAILED}
         assert told, "nobody is stopped before the asking has ended"
-        assert asked or one.outcome is Outcome.UNRESPONSIVE
+        assert asked or one.outcome is SaveOutcome.UNRESPONSIVE
     if not before.is_open:
         assert one == before, "what is over stays so"
     if one.phase in (Phase.NOTIFIED, Phase.SAVING):
@@ -101,7 +101,7 @@ def check(before: Record, one: Record, now: float, *, asked: bool) -> None:
     if one.save_by is not None:
         assert one.save_by <= one.request.save_by
     assert one.request == before.request, "a request does not change"
-    if one.outcome is Outcome.SAVED and before.outcome is not Outcome.SAVED:
+    if one.outcome is SaveOutcome.SAVED and before.outcome is not SaveOutcome.SAVED:
         assert one.saved is not None
 
 
@@ -114,5 +114,5 @@ def ends(one: Record, now: float, spared: int) -> Record:
         now = max(now, at)
         one = settle(one, now, spared_before=spared)
         if one.phase is Phase.SELECTED:
-            one = step(one, Happening(event=Event.NOTICE_DELIVERED, asked=PODS), now) or one
+            one = step(one, Happening(event=RequestEvent.NOTICE_DELIVERED, asked=PODS), now) or one
     return replace(one)

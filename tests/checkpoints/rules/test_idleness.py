@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from queueing.checkpoints.rules.idleness import (
-    JobPods,
+    JobIdleness,
     idle_since,
     idle_since_by_leaders,
     said_idle,
@@ -18,17 +18,21 @@ TERMS = Terms(driver=Driver.ANNOTATION)
     ("parts", "want"),
     [
         pytest.param([], None, id="no Job"),
-        pytest.param([JobPods(0)], None, id="nothing runs"),
-        pytest.param([JobPods(2)], None, id="nobody says so"),
-        pytest.param([JobPods(2, (1_100.0,))], None, id="one of two works"),
-        pytest.param([JobPods(2, (1_100.0, 1_200.0))], 1_200.0, id="the last one counts"),
-        pytest.param([JobPods(1, (500.0,))], STARTED, id="not before it ran"),
-        pytest.param([JobPods(1, (1_100.0,)), JobPods(1)], None, id="a member of the gang works"),
-        pytest.param([JobPods(1, (1_100.0,)), JobPods(0)], 1_100.0, id="a member has ended"),
+        pytest.param([JobIdleness(0)], None, id="nothing runs"),
+        pytest.param([JobIdleness(2)], None, id="nobody says so"),
+        pytest.param([JobIdleness(2, (1_100.0,))], None, id="one of two works"),
+        pytest.param([JobIdleness(2, (1_100.0, 1_200.0))], 1_200.0, id="the last one counts"),
+        pytest.param([JobIdleness(1, (500.0,))], STARTED, id="not before it ran"),
+        pytest.param(
+            [JobIdleness(1, (1_100.0,)), JobIdleness(1)], None, id="a member of the gang works"
+        ),
+        pytest.param(
+            [JobIdleness(1, (1_100.0,)), JobIdleness(0)], 1_100.0, id="a member has ended"
+        ),
     ],
 )
 def test_a_workload_is_idle_when_no_pod_of_it_works(
-    parts: list[JobPods], want: float | None
+    parts: list[JobIdleness], want: float | None
 ) -> None:
     assert idle_since(parts, STARTED) == want
 
@@ -36,12 +40,14 @@ def test_a_workload_is_idle_when_no_pod_of_it_works(
 @pytest.mark.parametrize(
     ("parts", "want"),
     [
-        pytest.param([JobPods(9)], None, id="the leader works"),
-        pytest.param([JobPods(9, (1_100.0,)), JobPods(9)], 1_100.0, id="the leader does not"),
-        pytest.param([JobPods(9, (500.0,))], STARTED, id="not before it ran"),
+        pytest.param([JobIdleness(9)], None, id="the leader works"),
+        pytest.param(
+            [JobIdleness(9, (1_100.0,)), JobIdleness(9)], 1_100.0, id="the leader does not"
+        ),
+        pytest.param([JobIdleness(9, (500.0,))], STARTED, id="not before it ran"),
     ],
 )
-def test_a_leader_speaks_for_all(parts: list[JobPods], want: float | None) -> None:
+def test_a_leader_speaks_for_all(parts: list[JobIdleness], want: float | None) -> None:
     assert idle_since_by_leaders(parts, STARTED) == want
 
 

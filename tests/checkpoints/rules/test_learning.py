@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.checkpoints.rules.answers import Answer, Condition, Heard, Voice, Word, combine
+from queueing.checkpoints.rules.answers import Heard, PodState, SaveAnswer, Voice, Word, combine
 from queueing.checkpoints.rules.learning import Learned, learned, restart_s
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request, Saved
+from queueing.checkpoints.rules.record import Record, Saved, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.step import settle
 from queueing.checkpoints.rules.step import step as move
 from queueing.checkpoints.rules.terms import Driver, Terms
@@ -14,20 +14,20 @@ TERMS = Terms(driver=Driver.ANNOTATION)
 
 
 def over(
-    outcome: Outcome | None, *, asked_at: float = 0.0, took_s: float = 40.0, step: int = 1
+    outcome: SaveOutcome | None, *, asked_at: float = 0.0, took_s: float = 40.0, step: int = 1
 ) -> Record:
-    cause = Cause("Preempted", "p")
-    request = Request.made("r", 1, cause, terms=TERMS, now=asked_at)
-    saved = Saved(uri="s3://b", step=step, at=float(step)) if outcome is Outcome.SAVED else None
+    cause = StopCause("Preempted", "p")
+    request = SaveRequest.made("r", 1, cause, terms=TERMS, now=asked_at)
+    saved = Saved(uri="s3://b", step=step, at=float(step)) if outcome is SaveOutcome.SAVED else None
     return Record(request=request, outcome=outcome, suspended_at=asked_at + took_s, saved=saved)
 
 
 def told(*, step: int | None, at: float) -> Record:
     """Return a request that was answered with one and the same place."""
-    return replace(over(Outcome.SAVED), saved=Saved(uri="/ckpt", step=step, at=at))
+    return replace(over(SaveOutcome.SAVED), saved=Saved(uri="/ckpt", step=step, at=at))
 
 
-SAVED, FAILED, SILENT = Outcome.SAVED, Outcome.FAILED, Outcome.UNRESPONSIVE
+SAVED, FAILED, SILENT = SaveOutcome.SAVED, SaveOutcome.FAILED, SaveOutcome.UNRESPONSIVE
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_who_calls_the_same_step_fresh_three_times_is_priced_as_one_that_does_no
 
 def called_fresh(asked_at: float, *, step: int) -> Record:
     """Return a request at once answered with a checkpoint that is said to be ten seconds old."""
-    request = Request.made("r", 1, Cause("Preempted", "p"), terms=TERMS, now=asked_at)
+    request = SaveRequest.made("r", 1, StopCause("Preempted", "p"), terms=TERMS, now=asked_at)
     record = Record(request=request, phase=Phase.NOTIFIED, asked=("a",), notified_at=asked_at)
     at = asked_at - 10.0
-    answer = Answer(request_id="r", epoch=1, word=Word.ALREADY_FRESH, step=step, at=at)
-    voices = {"a": Voice(condition=Condition.RUNNING, answer=answer)}
+    answer = SaveAnswer(request_id="r", epoch=1, word=Word.ALREADY_FRESH, step=step, at=at)
+    voices = {"a": Voice(condition=PodState.RUNNING, answer=answer)}
     happening, _ = combine(record, voices, Heard())
     assert happening is not None
     saved = move(record, happening, asked_at + 1.0)

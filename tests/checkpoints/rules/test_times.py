@@ -4,19 +4,21 @@ from itertools import pairwise
 import pytest
 
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request, Saved
+from queueing.checkpoints.rules.record import Record, Saved, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.checkpoints.rules.times import Moments, Work, stages, work
 
 ASKED = 1000.0
-REQUEST = Request.made("r", 1, Cause("Preempted"), terms=Terms(driver=Driver.ANNOTATION), now=ASKED)
+REQUEST = SaveRequest.made(
+    "r", 1, StopCause("Preempted"), terms=Terms(driver=Driver.ANNOTATION), now=ASKED
+)
 STOPPED = Record(
     request=REQUEST,
     phase=Phase.SUSPENDING,
     notified_at=1001.0,
     accepted_at=1003.0,
     suspended_at=1010.0,
-    outcome=Outcome.SAVED,
+    outcome=SaveOutcome.SAVED,
     saved=Saved(at=1009.0),
 )
 NEVER_ASKED = Record(request=REQUEST, phase=Phase.SUSPENDING, suspended_at=1000.0)
@@ -108,10 +110,10 @@ def test_pods_that_went_by_themselves_were_neither_suspended_nor_drained() -> No
         ),
         pytest.param(replace(STOPPED, saved=Saved()), Work(saved_s=110), id="no word of when"),
         pytest.param(
-            replace(STOPPED, outcome=Outcome.FAILED, saved=None), Work(lost_s=110), id="failed"
+            replace(STOPPED, outcome=SaveOutcome.FAILED, saved=None), Work(lost_s=110), id="failed"
         ),
         pytest.param(
-            replace(STOPPED, outcome=Outcome.FAILED, saved=None, phase=Phase.CANCELLED),
+            replace(STOPPED, outcome=SaveOutcome.FAILED, saved=None, phase=Phase.CANCELLED),
             Work(),
             id="failed, and stays",
         ),

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from queueing.apiserver.memory.history import Change, Event
+from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.simulation.cluster import simulate
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from tests.checkpoints.shell.save_harness import (
@@ -41,9 +41,12 @@ class SavingWorld(GangWorld):
         self.running: dict[str, bool] = {}
         self.server.store.on_change(self._changed)
 
-    def _changed(self, resource: Resource, event: Event) -> None:
+    def _changed(self, resource: Resource, event: WatchEvent) -> None:
         name = event.after["metadata"]["name"]
-        if resource.key == "checkpoints.queueing.dev" and event.change is not Change.DELETED:
+        if (
+            resource.key == "checkpoints.queueing.dev"
+            and event.change is not WatchEventType.DELETED
+        ):
             self.checkpoints[name] = event.after
         if resource.key == "jobs.batch":
             self._judge(name, runs=not event.after["spec"].get("suspend"))
@@ -56,7 +59,7 @@ class SavingWorld(GangWorld):
         self.running[name] = runs
 
     @override
-    async def intercept(self, call: Call) -> Fault | None:
+    async def intercept(self, call: HttpRequest) -> Fault | None:
         if not call.user_agent.startswith(CONTROLLER):
             return None
         if call.user_agent != f"{CONTROLLER}{self.lives}" or self._killed.is_set():
@@ -75,7 +78,7 @@ async def saving_world(
 ) -> AsyncIterator[SavingWorld]:
     place: list[SavingWorld] = []
 
-    async def intercept(call: Call) -> Fault | None:
+    async def intercept(call: HttpRequest) -> Fault | None:
         return await place[0].intercept(call) if place else None
 
     async with (

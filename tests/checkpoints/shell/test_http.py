@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 import pytest
 
 from queueing.checkpoints.memory import CheckpointMemory
-from queueing.checkpoints.rules.record import Cause, Record, Request
+from queueing.checkpoints.rules.record import Record, SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Driver, Endpoint, Terms
 from queueing.checkpoints.shell.drivers.http_driver import HttpDriver
 from queueing.checkpoints.wire.objects import Pod
@@ -149,7 +149,7 @@ async def test_an_answer_that_comes_in_parts_is_read_to_its_end() -> None:
     memory = CheckpointMemory()
     driver = HttpDriver(memory, HandClock())
     terms = Terms(driver=Driver.HTTP, http=Endpoint(port=port, path="/save"))
-    request = Request.made("r", 1, Cause("Preempted"), terms=terms, now=0.0)
+    request = SaveRequest.made("r", 1, StopCause("Preempted"), terms=terms, now=0.0)
     template = {"metadata": {"annotations": {KEY: "secret"}}}
     job = batch.view(
         read(Job, {"metadata": {"name": "a", "uid": "j"}, "spec": {"template": template}})

@@ -7,7 +7,7 @@ import pytest
 
 from queueing.checkpoints.memory import SeenCheckpoint
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request
+from queueing.checkpoints.rules.record import Record, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.checkpoints.shell.telemetry import CheckpointTelemetry
 from queueing.controller.stores.objects import Objects
@@ -24,11 +24,13 @@ from queueing.translate.wire.queues import ClusterQueue
 from queueing.translate.wire.workloads import Workload
 
 ASKED = 1_000.0
-REQUEST = Request.made("r", 1, Cause("Preempted"), terms=Terms(driver=Driver.ANNOTATION), now=ASKED)
+REQUEST = SaveRequest.made(
+    "r", 1, StopCause("Preempted"), terms=Terms(driver=Driver.ANNOTATION), now=ASKED
+)
 STOPPING = Record(
     request=REQUEST,
     phase=Phase.SUSPENDING,
-    outcome=Outcome.SAVED,
+    outcome=SaveOutcome.SAVED,
     notified_at=1_001.0,
     accepted_at=1_002.0,
     suspended_at=1_010.0,

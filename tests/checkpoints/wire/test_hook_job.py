@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.checkpoints.rules.record import Cause, Request
+from queueing.checkpoints.rules.record import SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.checkpoints.wire import hook_job
 from queueing.checkpoints.wire.objects import Pod
@@ -18,9 +18,9 @@ META = Meta(name="train-1", namespace="team", uid="ckpt-uid")
 Wire = dict[str, Any]
 
 
-def request(template: Wire) -> Request:
+def request(template: Wire) -> SaveRequest:
     terms = Terms(driver=Driver.JOB, job=msgspec.json.encode(template), save_max_s=60.5)
-    return Request.made("r1", 3, Cause("Preempted", "p"), terms=terms, now=1_790_000_000.0)
+    return SaveRequest.made("r1", 3, StopCause("Preempted", "p"), terms=terms, now=1_790_000_000.0)
 
 
 def job(**status: Any) -> JobView:

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.checkpoints.rules.answers import Condition, Word
+from queueing.checkpoints.rules.answers import PodState, Word
 from queueing.checkpoints.rules.phases import Phase
-from queueing.checkpoints.rules.record import Cause, Outcome, Record, Request, Saved
+from queueing.checkpoints.rules.record import Record, Saved, SaveOutcome, SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Command, Driver, Endpoint, OnFailure, Terms
 from queueing.checkpoints.wire import inbound, names, outbound, pods
 from queueing.checkpoints.wire import objects as wire
@@ -63,16 +63,16 @@ def job() -> JobView:
     )
 
 
-def request() -> Request:
-    cause = Cause("Preempted", "preemptor-uid")
-    return Request.made(
+def request() -> SaveRequest:
+    cause = StopCause("Preempted", "preemptor-uid")
+    return SaveRequest.made(
         outbound.request_id(workload(), 2), 2, cause, terms=TERMS, now=round(NOW, 3)
     )
 
 
 def stored(record: Record) -> wire.Checkpoint:
     """Return the Checkpoint as the server keeps it after it was made and its record written."""
-    origin = outbound.Origin(workload=workload(), jobs=(job(),), policy="team/save")
+    origin = outbound.RequestOwners(workload=workload(), jobs=(job(),), policy="team/save")
     made: dict[str, Any] = msgspec.json.decode(outbound.made(origin, record.request))
     made["metadata"] |= {"uid": "c", "resourceVersion": "1"}
     meta = msgspec.json.decode(msgspec.json.encode(made), type=wire.Checkpoint).metadata
@@ -86,7 +86,7 @@ def test_a_record_is_read_as_it_was_written() -> None:
         request=request(),
         phase=Phase.SUSPENDING,
         message="the work is saved",
-        outcome=Outcome.SAVED,
+        outcome=SaveOutcome.SAVED,
         asked=("a", "b"),
         attempts=1,
         refusals=1,
@@ -186,7 +186,7 @@ def test_the_last_words_of_a_container_are_an_answer_to_the_request_that_ended_i
     record = Record(request=request())
     said = '{"answer": "Saved", "uri": "s3://x/9", "step": 9}'
     voice = pods.voice(pod("Failed", names.EXIT_CODE, said), record)
-    assert voice.condition is Condition.LOST
+    assert voice.condition is PodState.LOST
     assert voice.answer is not None
     assert voice.answer.request_id == record.request.request_id
     assert voice.answer.step == 9

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from queueing.cli.local.cluster import (
-    Place,
+    ServerLocation,
     alone,
     controlled,
     local_cluster,
@@ -86,7 +86,7 @@ async def test_a_sample_job_runs_to_its_end_on_the_local_cluster() -> None:
     seen = Sightings()
     async with (
         asyncio.timeout(BOUND_S),
-        local_cluster(Place(), sample_objects()) as server,
+        local_cluster(ServerLocation(), sample_objects()) as server,
         controlled(server, alone(), Compatibility.QUEUEING),
         Client(Cluster.plain(server.url), user_agent="test") as client,
     ):
@@ -106,7 +106,7 @@ async def test_a_job_is_suspended_and_a_bad_queue_refused_when_they_are_created(
     unfit["spec"] |= {"cohortName": None, "resourceGroups": [_group(nominal="-1")]}
     async with (
         asyncio.timeout(BOUND_S),
-        local_cluster(Place(), sample_objects()) as server,
+        local_cluster(ServerLocation(), sample_objects()) as server,
         controlled(server, alone(), Compatibility.QUEUEING),
         Client(Cluster.plain(server.url), user_agent="test") as client,
     ):
@@ -126,7 +126,7 @@ async def test_manifests_of_the_older_version_are_taken_as_they_are() -> None:
     }
     async with (
         asyncio.timeout(BOUND_S),
-        local_cluster(Place(), sample_objects()) as server,
+        local_cluster(ServerLocation(), sample_objects()) as server,
         controlled(server, alone(), Compatibility.QUEUEING),
         Client(Cluster.plain(server.url), user_agent="test") as client,
     ):
@@ -143,7 +143,7 @@ def _group(*, nominal: str) -> dict[str, Any]:
 
 
 async def test_objects_are_there_again_when_they_are_kept(tmp_path: Path) -> None:
-    place = Place(data=tmp_path / "cluster.db")
+    place = ServerLocation(data=tmp_path / "cluster.db")
     async with local_cluster(place, sample_objects()):
         pass
     async with (

@@ -1,7 +1,7 @@
 from typing import Any
 
 from queueing.cli.local.board import line_of, summary
-from queueing.cli.local.sightings import News, Phase, Sightings
+from queueing.cli.local.sightings import JobStage, News, Sightings
 
 
 def workload(*true: str, **reasons: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_a_life_is_told_in_its_steps_and_the_waiting_is_added_up() -> None:
     texts(seen, workload("QuotaReserved", "Admitted"), 5.5)
     assert texts(seen, workload("Finished"), 6.0) == ["done"]
     sight = seen.jobs["team/job"]
-    assert (sight.phase, sight.preemptions, sight.waited) == (Phase.DONE, 1, 4.0)
+    assert (sight.phase, sight.preemptions, sight.waited) == (JobStage.DONE, 1, 4.0)
     assert seen.all_done
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from queueing.apiserver.server import EmbeddedServer
-from queueing.cli.local.cluster import Place, local_cluster
+from queueing.cli.local.cluster import ServerLocation, local_cluster
 from queueing.cli.local.webhooks import local_webhooks
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -73,7 +73,7 @@ async def ask_all() -> Mapping[str, Answer]:
     """Ask about every row, each under a name of its own."""
     async with (
         asyncio.timeout(BOUND_S),
-        local_cluster(Place(), ()) as server,
+        local_cluster(ServerLocation(), ()) as server,
         Client(Cluster.plain(server.url), user_agent="test") as client,
     ):
         namespace = {

@@ -26,7 +26,7 @@ import yaml
 
 from queueing.apiserver.server import EmbeddedServer
 from queueing.cli.live import read_cluster
-from queueing.cli.local.cluster import Place, alone, controlled, local_cluster
+from queueing.cli.local.cluster import ServerLocation, alone, controlled, local_cluster
 from queueing.core.decisions import Admit, Wait
 from queueing.core.settings import Compatibility
 from queueing.kube import resources
@@ -238,7 +238,7 @@ async def controlled_outcome(cases: Sequence[Case]) -> tuple[Told, Told]:
     known = [one for one in documents if one.kind != "Configuration" and is_known(one)]
     now = [upgraded(one) for one in known]
     async with (
-        local_cluster(Place(), []) as server,
+        local_cluster(ServerLocation(), []) as server,
         Client(Cluster.plain(server.url), "tests") as client,
     ):
         for one in sorted(now, key=lambda one: one.kind != "Namespace"):

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner, Result
 
-from queueing.cli.local.cluster import Place, local_cluster
+from queueing.cli.local.cluster import ServerLocation, local_cluster
 from queueing.cli.main import cli
 from queueing.sim.documents import parse
 
@@ -207,7 +207,7 @@ async def test_a_cluster_is_reported_in_every_format(tmp_path: Path) -> None:
     )
     kubeconfig, told = tmp_path / "kubeconfig", dict[str, str]()
     objects = parse(homes + world(SIX), file="objects")
-    async with asyncio.timeout(60), local_cluster(Place(), objects) as server:
+    async with asyncio.timeout(60), local_cluster(ServerLocation(), objects) as server:
         server.load([account])
         server.api.writes.update(account | {"status": status}, subresource="status")
         kubeconfig.write_text(server.kubeconfig())

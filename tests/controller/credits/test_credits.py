@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.credits import accounts
 from tests.controller.harness import FLAVOR, KUEUE, MakeWorld, Wire, World, false, job, true
 
@@ -216,7 +216,7 @@ class Clerk:
     once_named: bool = False
     refused: int = 0
 
-    async def __call__(self, call: Call) -> Fault | None:
+    async def __call__(self, call: HttpRequest) -> Fault | None:
         if call.method != "PATCH" or "/creditaccounts/" not in call.path:
             return None
         if self.refuses:

@@ -1,7 +1,7 @@
 import asyncio
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import (
     FLAVOR,
     KUEUE,
@@ -43,7 +43,7 @@ async def test_a_victim_that_finished_before_its_eviction_was_written_is_not_evi
     """The reason of the preemptor is written first, and takes long here."""
     asked, answered = asyncio.Event(), asyncio.Event()
 
-    async def slowly(call: Call) -> Fault | None:
+    async def slowly(call: HttpRequest) -> Fault | None:
         if call.method == "PATCH" and call.path.endswith("/workloads/high/status"):
             asked.set()
             await answered.wait()

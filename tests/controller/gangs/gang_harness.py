@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from queueing.apiserver.memory.history import Change, Event
+from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.server import EmbeddedServer, Fault, Intercept, serve
 from queueing.apiserver.simulation.cluster import simulate
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.kube.client import Client
@@ -47,7 +47,7 @@ class Guard:
         self.violations: list[str] = []
         server.store.on_change(self._changed)
 
-    def _changed(self, resource: Resource, event: Event) -> None:
+    def _changed(self, resource: Resource, event: WatchEvent) -> None:
         known = {
             "jobs.batch": self.jobs,
             "workloads.kueue.x-k8s.io": self.workloads,
@@ -57,7 +57,7 @@ class Guard:
         if kept is None:
             return
         name = event.after["metadata"]["name"]
-        if event.change is Change.DELETED:
+        if event.change is WatchEventType.DELETED:
             kept.pop(name, None)
         else:
             kept[name] = event.after
@@ -100,14 +100,14 @@ class GangWorld(World):
         self.guard = Guard(server)
         self.writes: list[str] = []
         """What the controllers wrote or tried to, in order."""
-        self.fault: Callable[[Call], Fault | None] = lambda _: None
+        self.fault: Callable[[HttpRequest], Fault | None] = lambda _: None
         self.lives = 0
         self._kill_at: int | None = None
         self._killed = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._dying: list[asyncio.Task[None]] = []
 
-    async def intercept(self, call: Call) -> Fault | None:
+    async def intercept(self, call: HttpRequest) -> Fault | None:
         """Drop what a dead controller sends, and kill it before the write that it is due at."""
         if not call.user_agent.startswith(CONTROLLER):
             return None
@@ -195,7 +195,7 @@ async def gang_world(
     """Run a server and a controller that leads at once."""
     place: list[GangWorld] = []
 
-    async def intercept(call: Call) -> Fault | None:
+    async def intercept(call: HttpRequest) -> Fault | None:
         return await place[0].intercept(call) if place else None
 
     hook: Intercept = intercept

@@ -5,7 +5,7 @@ import pytest
 
 from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.gangs.gang_harness import (
     GANG,
     ON_FAILURE,
@@ -166,7 +166,7 @@ async def test_a_member_deleted_during_the_start_undoes_it(
 ) -> None:
     async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE) as w:
 
-        def delete_at_the_first_start(call: Call) -> Fault | None:
+        def delete_at_the_first_start(call: HttpRequest) -> Fault | None:
             if call.method == "PATCH" and "/jobs/" in call.path and not call.dry_run:
                 w.fault = lambda _: None
                 resource = w.server.store.catalog.builtin("batch", "jobs")
@@ -187,7 +187,7 @@ async def test_a_refused_member_keeps_or_stops_all_others(
     refusal = Fault(status=422, reason="Invalid", message="denied by the house")
     async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE) as w:
 
-        def refuse(call: Call) -> Fault | None:
+        def refuse(call: HttpRequest) -> Fault | None:
             start = call.method == "PATCH" and call.path.endswith("/jobs/b")
             return refusal if start and call.dry_run is dry and b"false" in call.body else None
 
@@ -227,7 +227,7 @@ async def test_a_start_that_meets_a_passing_fault_is_completed(
     async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE) as w:
         left = [2]
 
-        def fail_twice(call: Call) -> Fault | None:
+        def fail_twice(call: HttpRequest) -> Fault | None:
             start = call.method == "PATCH" and "/jobs/" in call.path
             hit = start and (call.dry_run or fault.status != 400) and left[0] > 0
             left[0] -= hit

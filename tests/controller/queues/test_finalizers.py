@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
@@ -37,7 +37,7 @@ class Watching:
         self.world: World | None = None
         self.held: list[bool] = []
 
-    async def __call__(self, call: Call) -> Fault | None:
+    async def __call__(self, call: HttpRequest) -> Fault | None:
         if call.method != "PATCH":
             return None
         body = json.loads(call.body)
@@ -75,8 +75,8 @@ async def test_quota_is_given_out_of_what_is_held_only(
     assert all(watching.held)
 
 
-def refusing(*paths: str) -> Callable[[Call], Awaitable[Fault | None]]:
-    async def intercept(call: Call) -> Fault | None:
+def refusing(*paths: str) -> Callable[[HttpRequest], Awaitable[Fault | None]]:
+    async def intercept(call: HttpRequest) -> Fault | None:
         ours = call.method == "PATCH" and any(call.path.endswith(one) for one in paths)
         return Fault(status=422, reason="Invalid") if ours else None
 
@@ -98,7 +98,7 @@ async def test_first_admissions_of_several_queues_do_not_wait_for_each_other(
     names = ("a", "b", "c")
     waiting, all_there = set[str](), asyncio.Event()
 
-    async def together(call: Call) -> Fault | None:
+    async def together(call: HttpRequest) -> Fault | None:
         """Let nobody put the finalizer on a queue before all are about to."""
         body = json.loads(call.body) if call.method == "PATCH" else {}
         if "/clusterqueues/" in call.path and "finalizers" in body.get("metadata", {}):

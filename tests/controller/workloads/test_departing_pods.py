@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from queueing.apiserver.server import serve
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.workloads.departing_pods import (
     AGAIN_S,
     FORGOTTEN_S,
@@ -59,7 +59,7 @@ def pod(
 async def departing(
     clock: HandClock, *pods: dict[str, Any], lists: list[str] | None = None
 ) -> AsyncIterator[tuple[DepartingPods, Client]]:
-    async def note(call: Call) -> None:
+    async def note(call: HttpRequest) -> None:
         if lists is not None and call.method == "GET" and call.path.endswith("/pods"):
             lists.append(call.path)
 

@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.core.settings import Compatibility
 from tests.controller.harness import (
     FLAVOR,
@@ -62,7 +62,7 @@ async def test_a_job_whose_retention_is_over_takes_all_along_that_it_made(
 ) -> None:
     asked: list[Wire] = []
 
-    async def watch(call: Call) -> None:
+    async def watch(call: HttpRequest) -> None:
         if call.method == "DELETE" and call.path.endswith("/jobs/a"):
             asked.append(msgspec.json.decode(call.body))
 

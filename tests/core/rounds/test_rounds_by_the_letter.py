@@ -11,7 +11,7 @@ import pytest
 
 from queueing.core.decisions import Admit, Cycle, Mode, Preempt, Wait
 from queueing.core.names import FlavorResource
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from tests.core.rounds.letter_of_cycles import Answer, Cycles, Flavors
 from tests.core.rounds.random_cases import NOW, Case, case_of
 from tests.core.rounds.rich_cases import rich_case_of
@@ -76,20 +76,20 @@ def flavors(one: Admit | Wait) -> Flavors:
     )
 
 
-def charged(world: World) -> dict[str, dict[FlavorResource, int]]:
+def charged(world: SimulatedCluster) -> dict[str, dict[FlavorResource, int]]:
     return {
         name: {one: amount for one, amount in amounts.items() if amount}
         for name, amounts in world.usage().items()
     }
 
 
-def shares(world: World) -> dict[str, int]:
+def shares(world: SimulatedCluster) -> dict[str, int]:
     views = {name: world.engine.cluster_queue(name) for name in world.queues}
     return {name: view.weighted_share for name, view in views.items() if view is not None}
 
 
 def compare(case: Case, seed: int, *, drains: bool = False) -> None:
-    world, letter = World(case.facts, settings=case.settings), Cycles(case)
+    world, letter = SimulatedCluster(case.facts, settings=case.settings), Cycles(case)
     for number in range(1, ROUNDS + 1):
         want, others = letter.round()
         found = answers(world.round(NOW), {one.workload for one in want})

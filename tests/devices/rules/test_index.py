@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from queueing.devices.rules.index import Capacity, Index
+from queueing.devices.rules.index import Capacity, DeviceIndex
 from tests.devices.fleet import DRIVER, gpu, index, node, resource_slice
 
 Wire = dict[str, Any]
 GI = 2**30 * 10**9
 
 
-def names(found: Index, **labels: str) -> list[str]:
+def names(found: DeviceIndex, **labels: str) -> list[str]:
     return [f"{one.name.pool}/{one.name.device}" for one in found.on(labels)]
 
 

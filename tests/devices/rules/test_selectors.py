@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.devices.rules.selector import Answer, selector
+from queueing.devices.rules.selector import MatchAnswer, selector
 from tests.devices.rules.selector_cases import (
     DEVICES,
     EXPRESSIONS,
@@ -26,7 +26,7 @@ def test_an_expression_is_answered_as_kubernetes_answers_it(expression: str) -> 
     for at, theirs in enumerate(RECORDED[expression]):
         ours = selector(expression).judge(VARIABLES[at]).answer
         if expression in NOT_EVALUATED:
-            assert ours is Answer.UNSUPPORTED
+            assert ours is MatchAnswer.UNSUPPORTED
         elif theirs in REFUSED:
             assert ours in REFUSED
         else:
@@ -39,8 +39,8 @@ def test_expressions_that_nobody_thought_of_are_answered_alike() -> None:
         judge = selector(expression).judge
         for variables_of, theirs in zip(VARIABLES, recorded, strict=True):
             ours = judge(variables_of).answer
-            answered += ours is not Answer.UNSUPPORTED
-            if ours not in (theirs, Answer.UNSUPPORTED) and not {ours, theirs} <= REFUSED:
+            answered += ours is not MatchAnswer.UNSUPPORTED
+            if ours not in (theirs, MatchAnswer.UNSUPPORTED) and not {ours, theirs} <= REFUSED:
                 differing.append((expression, theirs, ours))
     assert differing == []
     assert answered > 1_000
@@ -48,7 +48,7 @@ def test_expressions_that_nobody_thought_of_are_answered_alike() -> None:
 
 def test_an_attribute_that_is_missing_is_named() -> None:
     verdict = selector("device.attributes['dra.example.com'].nope == 1").judge(VARIABLES[0])
-    assert (verdict.answer, verdict.missing) == (Answer.ABORTS, "nope")
+    assert (verdict.answer, verdict.missing) == (MatchAnswer.ABORTS, "nope")
 
 
 def test_what_is_not_evaluated_is_named() -> None:
@@ -67,9 +67,9 @@ def test_what_is_not_evaluated_is_named() -> None:
 )
 def test_what_is_wrong_with_an_expression_is_said(expression: str, why: str) -> None:
     verdict = selector(expression).judge(VARIABLES[0])
-    assert (verdict.answer, verdict.why) == (Answer.INVALID, why)
+    assert (verdict.answer, verdict.why) == (MatchAnswer.INVALID, why)
 
 
 def test_an_expression_nested_without_an_end_does_not_end_the_program() -> None:
     deep = "(" * 500 + "true" + ")" * 500
-    assert selector(deep).judge(VARIABLES[0]).answer is Answer.UNSUPPORTED
+    assert selector(deep).judge(VARIABLES[0]).answer is MatchAnswer.UNSUPPORTED

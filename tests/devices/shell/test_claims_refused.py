@@ -3,7 +3,7 @@
 import pytest
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, Wire, job, true
 from tests.devices.shell.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
 
@@ -33,7 +33,7 @@ async def test_a_claim_that_the_server_does_not_take_deactivates_and_is_quoted(
 ) -> None:
     bad = "spec.devices.config[0].opaque.parameters: unknown field sharring"
 
-    async def refuse(call: Call) -> Fault | None:
+    async def refuse(call: HttpRequest) -> Fault | None:
         made = call.method == "POST" and "/resourceclaimtemplates" in call.path
         return Fault(status=422, reason="Invalid", message=bad) if made else None
 
@@ -54,7 +54,7 @@ async def test_a_quota_that_refuses_a_template_is_told_until_there_is_room(
 ) -> None:
     left = [3]
 
-    async def refuse(call: Call) -> Fault | None:
+    async def refuse(call: HttpRequest) -> Fault | None:
         made = call.method == "POST" and "/resourceclaimtemplates" in call.path
         if not made or not left[0]:
             return None
@@ -86,7 +86,7 @@ async def test_who_meets_a_server_that_knows_no_roles_yet_starts_when_it_does(
         ' "resourceclaimtemplates" in API group "resource.k8s.io" in the namespace "team"'
     )
 
-    async def refuse(call: Call) -> Fault | None:
+    async def refuse(call: HttpRequest) -> Fault | None:
         made = call.method == "POST" and "/resourceclaimtemplates" in call.path
         if not made or call.dry_run is not dry or not left[0]:
             return None
@@ -109,7 +109,7 @@ async def test_the_condition_of_a_device_flavor_is_written_once_the_server_takes
 ) -> None:
     left = [4]
 
-    async def fail(call: Call) -> Fault | None:
+    async def fail(call: HttpRequest) -> Fault | None:
         if call.method != "PATCH" or "/deviceflavors/" not in call.path or not left[0]:
             return None
         left[0] -= 1
@@ -126,7 +126,7 @@ async def test_the_template_of_a_job_that_is_being_deleted_is_not_made_again(
 ) -> None:
     made: list[str] = []
 
-    async def count(call: Call) -> Fault | None:
+    async def count(call: HttpRequest) -> Fault | None:
         if call.method == "POST" and "/resourceclaimtemplates" in call.path:
             made.append(call.path)
         return None

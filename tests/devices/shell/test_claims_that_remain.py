@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.kube.config import Cluster
@@ -68,7 +68,7 @@ async def test_quota_waits_for_claims_also_when_nobody_has_rules_of_devices_any_
 ) -> None:
     watched: list[str] = []
 
-    async def watch(call: Call) -> Fault | None:
+    async def watch(call: HttpRequest) -> Fault | None:
         if call.flag("watch"):
             watched.append(call.path.rpartition("/")[2])
         return None
@@ -106,7 +106,7 @@ async def test_what_cannot_be_found_out_is_watched(
 ) -> None:
     watched: list[str] = []
 
-    async def answer(call: Call) -> Fault | None:
+    async def answer(call: HttpRequest) -> Fault | None:
         name = call.path.rpartition("/")[2]
         if call.flag("watch"):
             watched.append(name)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from queueing.apiserver.server import Fault, serve
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -50,7 +50,7 @@ class Server:
         self.tried: list[str] = []
         self.refuses = False
 
-    async def answer(self, call: Call) -> Fault | None:
+    async def answer(self, call: HttpRequest) -> Fault | None:
         if call.method == "POST" and TEMPLATES in call.path:
             self.tried.append("dry run" if "dryRun" in call.query else "create")
             if self.refuses:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from queueing.apiserver.server import Fault, serve
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.admission_policies.injection import Injecting, Trial, tried
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.devices.shell.pod_replacement import TRACKING, PodReplacement
@@ -76,7 +76,7 @@ class Server:
         self.calls: list[str] = []
         self.fault: Fault | None = None
 
-    async def answer(self, call: Call) -> Fault | None:
+    async def answer(self, call: HttpRequest) -> Fault | None:
         if "/pods" in call.path and call.method != "GET":
             self.calls.append(call.method)
             return self.fault

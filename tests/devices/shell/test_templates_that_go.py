@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import Call
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, Wire, World, job, true
 from tests.devices.shell.test_claims_of_users import DEVICE_CLASS, DEVICE_FLAVOR, GPU, queue
 from tests.devices.shell.test_claims_refused import SLICE
@@ -23,7 +23,7 @@ class Requests:
         self.allows = allows
         self.seen: Counter[str] = Counter()
 
-    async def __call__(self, call: Call) -> Fault | None:
+    async def __call__(self, call: HttpRequest) -> Fault | None:
         if call.method != "DELETE" or TEMPLATES not in call.path:
             return None
         many = call.path.endswith(TEMPLATES)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from queueing.devices.wire.realisation import Owner, Realisation, realise
+from queueing.devices.wire.realisation import ClaimOwner, Realisation, realise
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import Injection
 from queueing.translate.jobs.view import JobView
@@ -62,7 +62,7 @@ def admitted(job: JobView, flavors: dict[str, str]) -> Workload:
 def realised(one: Golden) -> Realisation:
     """Return what the admission makes of devices."""
     job = job_of(one.job)
-    owner = Owner(api_version="batch/v1", kind="Job", metadata=job.metadata)
+    owner = ClaimOwner(api_version="batch/v1", kind="Job", metadata=job.metadata)
     return realise(admitted(job, one.flavors), owner, around(one.given))
 
 

@@ -7,7 +7,7 @@ import pytest
 from queueing.core.lifecycle.steps import Cause
 from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire.names import CHANNEL, COMPUTE_DOMAIN
-from queueing.devices.wire.realisation import Owner, Realisation, realise
+from queueing.devices.wire.realisation import ClaimOwner, Realisation, realise
 from queueing.translate.wire.meta import Meta
 from tests.devices.fleet import (
     around,
@@ -20,7 +20,7 @@ from tests.devices.fleet import (
 )
 
 Wire = dict[str, Any]
-OWNER = Owner(
+OWNER = ClaimOwner(
     api_version="batch/v1",
     kind="Job",
     metadata=Meta(name="train", namespace="team", uid="job-uid"),

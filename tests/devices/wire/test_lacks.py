@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from queueing.devices.rules.index import Index
+from queueing.devices.rules.index import DeviceIndex
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import devices_of
-from queueing.devices.wire.catalog import Catalog, catalog_of
+from queueing.devices.wire.catalog import DeviceCatalog, catalog_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.offers import shapes_of
 from queueing.translate.inbound.manifests import read
@@ -38,7 +38,7 @@ FLEET = [
 MAPPED = {"deviceClassMappings": [{"name": "gpus", "deviceClassNames": [DRIVER]}]}
 
 
-def catalog(*flavors: Wire, resources: Wire, as_kueue: bool) -> Catalog:
+def catalog(*flavors: Wire, resources: Wire, as_kueue: bool) -> DeviceCatalog:
     configuration = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
@@ -55,7 +55,9 @@ def request(count: int = 1, *selectors: str, **more: Any) -> Wire:
     return {"name": "gpu", "exactly": exactly}
 
 
-def told(asked: Wire, rules: Catalog, devices: Index, resources: Wire | None = None) -> str:
+def told(
+    asked: Wire, rules: DeviceCatalog, devices: DeviceIndex, resources: Wire | None = None
+) -> str:
     """Return what is told to a pod with a claim template that asks so, or with these resources."""
     spec = {"devices": {"requests": [asked]}}
     mine = {"metadata": {"name": "mine", "namespace": "team"}, "spec": {"spec": spec}}

@@ -13,7 +13,7 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.period import Period
 from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.settings import Compatibility, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -42,9 +42,11 @@ def budget(grant: int, **more: Any) -> BudgetFact:
     return replace(fact, **more)
 
 
-def world(*budgets: BudgetFact, mode: Compatibility = Compatibility.QUEUEING) -> World:
+def world(*budgets: BudgetFact, mode: Compatibility = Compatibility.QUEUEING) -> SimulatedCluster:
     """Make two queues of 8 cores without a cohort, and one of each kind of object they need."""
-    made = World([flavor(), namespace(), cohort("all")], settings=Settings(compatibility=mode))
+    made = SimulatedCluster(
+        [flavor(), namespace(), cohort("all")], settings=Settings(compatibility=mode)
+    )
     for name in "ab":
         facts: list[Fact] = [
             cluster_queue(
@@ -64,7 +66,9 @@ def world(*budgets: BudgetFact, mode: Compatibility = Compatibility.QUEUEING) ->
     return made
 
 
-def run(made: World, name: str, cores: int, seconds: int | None, *, at: float, **more: Any) -> bool:
+def run(
+    made: SimulatedCluster, name: str, cores: int, seconds: int | None, *, at: float, **more: Any
+) -> bool:
     """Submit a workload and say whether it runs."""
     where = more.pop("where", "a")
     fact = workload(name, {"cpu": cores * 1000}, local_queue=f"team/{where}", created=at, **more)
@@ -73,11 +77,11 @@ def run(made: World, name: str, cores: int, seconds: int | None, *, at: float, *
     return runs(made, name)
 
 
-def purse(made: World, name: str = "hourly") -> BudgetAccountFact:
+def purse(made: SimulatedCluster, name: str = "hourly") -> BudgetAccountFact:
     return next(one for one in made.engine.credits.budgets() if one.name == name)
 
 
-def amounts(made: World) -> tuple[int, int, int]:
+def amounts(made: SimulatedCluster) -> tuple[int, int, int]:
     """Return what is spent, held and left, in seconds of a core."""
     one = purse(made)
     return one.spent // MICRO, one.held // MICRO, one.left // MICRO

@@ -14,7 +14,7 @@ from queueing.core.credits.prices import Prices
 from queueing.core.facts import Condition, Fact, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -57,8 +57,8 @@ def two_queues(nominal: int = 4000, pool: int = 0) -> list[Fact]:
 
 def world(
     *facts: Fact, terms: CreditPolicyFact | None = None, settings: Settings = SETTINGS
-) -> World:
-    made = World((), settings=settings)
+) -> SimulatedCluster:
+    made = SimulatedCluster((), settings=settings)
     for one in facts or two_queues():
         made.observe(one)
     if terms is not None:
@@ -67,14 +67,16 @@ def world(
     return made
 
 
-def submit(made: World, name: str, queue: str, cores: int, *, now: float) -> WorkloadFact:
+def submit(
+    made: SimulatedCluster, name: str, queue: str, cores: int, *, now: float
+) -> WorkloadFact:
     fact = workload(name, {"cpu": cores * 1000}, local_queue=f"team/{queue}", created=now)
     made.observe(fact)
     made.cycle(now)
     return made.workloads[fact.key]
 
 
-def finish(made: World, key: str, now: float) -> None:
+def finish(made: SimulatedCluster, key: str, now: float) -> None:
     fact = made.workloads[Key(key)]
     conditions = {
         **fact.conditions,
@@ -83,11 +85,11 @@ def finish(made: World, key: str, now: float) -> None:
     made.observe(replace(fact, conditions=conditions))
 
 
-def account(made: World, name: str = "all") -> CreditAccountFact:
+def account(made: SimulatedCluster, name: str = "all") -> CreditAccountFact:
     return next(one for one in made.engine.credits.accounts() if one.cohort == name)
 
 
-def balances(made: World, name: str = "all") -> dict[str, float]:
+def balances(made: SimulatedCluster, name: str = "all") -> dict[str, float]:
     return {
         one.member.name: round(one.balance / PART / MICRO, 3)
         for one in account(made, name).children

@@ -10,7 +10,7 @@ from queueing.core.credits.facts import (
 from queueing.core.facts import Condition, Fact
 from queueing.core.names import Key
 from queueing.core.settings import FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -26,10 +26,10 @@ SETTINGS = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinal
 QUEUES = ("a", "b", "c")
 
 
-def world(**terms: Any) -> World:
+def world(**terms: Any) -> SimulatedCluster:
     """Make three queues under terms by which balances do not shrink, unless a test says so."""
     policy = replace(LASTING, **terms)
-    made = World([cohort("all"), flavor(), namespace()], settings=SETTINGS)
+    made = SimulatedCluster([cohort("all"), flavor(), namespace()], settings=SETTINGS)
     for name in QUEUES:
         made.observe(queue(name))
         made.observe(local_queue(f"team/{name}", name))
@@ -42,27 +42,29 @@ def queue(name: str, cores: int = 4) -> Fact:
     return cluster_queue(name, {"default": {"cpu": cores * 1000}}, cohort="all")
 
 
-def run(made: World, name: str, where: str, cores: int, *, at: float, **more: Any) -> None:
+def run(
+    made: SimulatedCluster, name: str, where: str, cores: int, *, at: float, **more: Any
+) -> None:
     made.observe(
         workload(name, {"cpu": cores * 1000}, local_queue=f"team/{where}", created=at, **more)
     )
     made.cycle(at)
 
 
-def end(made: World, name: str, at: float) -> None:
+def end(made: SimulatedCluster, name: str, at: float) -> None:
     fact = made.workloads[Key(f"team/{name}")]
     done = Condition(type="Finished", status=True, reason="Succeeded", changed=at)
     made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
 
 
-def balances(made: World, at: float) -> dict[str, float]:
+def balances(made: SimulatedCluster, at: float) -> dict[str, float]:
     made.cycle(at)
     [account] = made.engine.credits.accounts()
     assert sum(one.balance for one in account.children) + sum(account.sinks.values()) == 0
     return {one.member.name: round(one.balance / PART / MICRO, 2) for one in account.children}
 
 
-def evict(made: World, name: str, at: float) -> None:
+def evict(made: SimulatedCluster, name: str, at: float) -> None:
     """Let a workload give its quota back."""
     fact = made.workloads[Key(f"team/{name}")]
     released = Condition(type="QuotaReserved", status=False, reason="Pending", changed=at)

@@ -13,7 +13,7 @@ from queueing.core.credits.facts import (
 from queueing.core.facts import Condition, Fact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     flavor,
@@ -58,8 +58,8 @@ def world(
     terms: CreditPolicyFact | None = None,
     settings: Settings | None = None,
     now: float = START,
-) -> World:
-    made = World((), settings=settings or Settings())
+) -> SimulatedCluster:
+    made = SimulatedCluster((), settings=settings or Settings())
     for one in facts or objects():
         made.observe(one)
     made.engine.observe(terms or policy())
@@ -67,7 +67,7 @@ def world(
     return made
 
 
-def run(made: World, name: str, cores: int, *, at: float, **more: Any) -> None:
+def run(made: SimulatedCluster, name: str, cores: int, *, at: float, **more: Any) -> None:
     """Submit a workload of the namespace that its name begins with."""
     more.setdefault("local_queue", f"{name[0]}/main")
     created = more.pop("created", at)
@@ -76,22 +76,22 @@ def run(made: World, name: str, cores: int, *, at: float, **more: Any) -> None:
     made.engine.check()
 
 
-def end(made: World, name: str, at: float) -> None:
+def end(made: SimulatedCluster, name: str, at: float) -> None:
     fact = made.workloads[Key(f"{name[0]}/{name}")]
     done = Condition(type="Finished", status=True, reason="Succeeded", changed=at)
     made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
 
 
-def runs(made: World) -> set[str]:
+def runs(made: SimulatedCluster) -> set[str]:
     """Return who holds quota."""
     return {str(key).partition("/")[2] for key, one in made.workloads.items() if one.holds_quota}
 
 
-def account(made: World, name: str = "q") -> CreditAccountFact:
+def account(made: SimulatedCluster, name: str = "q") -> CreditAccountFact:
     return next(one for one in made.engine.credits.accounts() if one.queue == name)
 
 
-def balances(made: World, at: float, name: str = "q") -> dict[str, float]:
+def balances(made: SimulatedCluster, at: float, name: str = "q") -> dict[str, float]:
     made.cycle(at)
     made.engine.check()
     found = account(made, name)
@@ -102,7 +102,7 @@ def balances(made: World, at: float, name: str = "q") -> dict[str, float]:
 # What balances do -------------------------------------------------------------------------------
 
 
-def lent_by_b(**more: Any) -> World:
+def lent_by_b(**more: Any) -> SimulatedCluster:
     """Make a queue that `a` filled for two hours while `b` left its part to it."""
     made = world(*objects("a", "b"), **more)
     run(made, "a0", 9, at=START)

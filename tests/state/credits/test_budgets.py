@@ -15,7 +15,7 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Reason
 from queueing.core.names import CohortName, FlavorName, Key, ResourceName
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     flavor,
@@ -93,7 +93,7 @@ def test_who_waits_for_a_budget_is_woken_by_a_change_of_it(change: Any) -> None:
     assert runs(made, "one")
 
 
-def with_a_small_flavor(made: World) -> World:
+def with_a_small_flavor(made: SimulatedCluster) -> SimulatedCluster:
     """Give the queue a second flavor, in which there is one core."""
     made.observe(flavor("small"))
     made.observe(cluster_queue("a", {"default": {"cpu": 8000}, "small": {"cpu": 1000}}))

@@ -17,7 +17,7 @@ from queueing.core.credits.group import WEIGHT_UNIT
 from queueing.core.facts import Condition, Fact
 from queueing.core.names import Key, Uid
 from queueing.core.settings import FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     admitted,
     cluster_queue,
@@ -124,9 +124,9 @@ def credit_facts(history: History, second: int) -> Iterable[CreditFact]:
             )
 
 
-def lived(history: History, looks: set[int], restart_at: int) -> World:
+def lived(history: History, looks: set[int], restart_at: int) -> SimulatedCluster:
     """Let it happen to an engine that looks at these seconds only, and when quotas change."""
-    made = World(objects(history.quotas(0)), settings=SETTINGS)
+    made = SimulatedCluster(objects(history.quotas(0)), settings=SETTINGS)
     made.engine.observe(LASTING)
     made.cycle(float(START))
     for second in range(LENGTH_S + 1):
@@ -154,10 +154,10 @@ def lived(history: History, looks: set[int], restart_at: int) -> World:
     return made
 
 
-def restarted(made: World, history: History, second: int) -> World:
+def restarted(made: SimulatedCluster, history: History, second: int) -> SimulatedCluster:
     """Start a process that knows what objects say, and the accounts as they are now."""
     facts = [*objects(history.quotas(second)), *made.workloads.values()]
-    anew = World(facts, settings=SETTINGS)
+    anew = SimulatedCluster(facts, settings=SETTINGS)
     for one in (*made.engine.credits.accounts(), *credit_facts(history, second)):
         anew.engine.observe(one)
     return anew

@@ -17,7 +17,7 @@ from queueing.core.credits.facts import (
 from queueing.core.facts import Condition, Fact
 from queueing.core.names import Key, PodSetName, Uid
 from queueing.core.settings import FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -55,14 +55,14 @@ def objects(own: int = 0) -> list[Fact]:
     return found
 
 
-def world(*, own: int = 0, **terms: Any) -> World:
-    made = World(objects(own), settings=SETTINGS)
+def world(*, own: int = 0, **terms: Any) -> SimulatedCluster:
+    made = SimulatedCluster(objects(own), settings=SETTINGS)
     made.engine.observe(replace(TERMS, **terms))
     made.cycle(START)
     return made
 
 
-def submit(made: World, where: str, count: int, *, now: float, **more: Any) -> None:
+def submit(made: SimulatedCluster, where: str, count: int, *, now: float, **more: Any) -> None:
     for number in range(count):
         name = f"{where}-{now - START:.0f}-{number}"
         door = f"team/{where}"
@@ -70,24 +70,24 @@ def submit(made: World, where: str, count: int, *, now: float, **more: Any) -> N
     made.cycle(now)
 
 
-def end(made: World, name: str, *, now: float) -> None:
+def end(made: SimulatedCluster, name: str, *, now: float) -> None:
     fact = made.workloads[Key(f"team/{name}")]
     done = Condition(type="Finished", status=True, reason="Succeeded", changed=now)
     made.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
 
 
-def child(made: World, name: str) -> ChildRecord:
+def child(made: SimulatedCluster, name: str) -> ChildRecord:
     [account] = made.engine.credits.accounts()
     return next(one for one in account.children if one.member.name == name)
 
 
-def held(made: World, name: str, at: float) -> int:
+def held(made: SimulatedCluster, name: str, at: float) -> int:
     """Return what is held, in seconds of a core."""
     made.cycle(at)
     return child(made, name).held // MICRO
 
 
-def running(made: World, queue: str) -> int:
+def running(made: SimulatedCluster, queue: str) -> int:
     return sum(
         one.holds_quota and one.admission is not None and one.admission.cluster_queue == queue
         for one in made.workloads.values()
@@ -192,7 +192,7 @@ def test_a_start_from_what_is_stored_holds_the_same(written_at: int) -> None:
         made.cycle(now)
         if at in {written_at, 130}:
             stored = made.engine.credits.accounts() if at >= written_at else stored
-    again = World(objects(own=2), settings=SETTINGS)
+    again = SimulatedCluster(objects(own=2), settings=SETTINGS)
     for fact in made.workloads.values():
         again.observe(fact)
     again.engine.observe(TERMS)

@@ -6,7 +6,7 @@ from queueing.core.credits.facts import (
     MICRO,
     PART,
 )
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -17,7 +17,7 @@ from tests.state.credits.rivals import SETTINGS, START, balances, end, queue, ru
 from tests.state.members import LASTING
 
 
-def moved(made: World, name: str, to: str, at: float) -> dict[str, dict[str, int]]:
+def moved(made: SimulatedCluster, name: str, to: str, at: float) -> dict[str, dict[str, int]]:
     """Move a queue to another cohort; return the balances of both."""
     own = {"default": {"cpu": 4000}}
     made.observe(cluster_queue(name, own, cohort=to))
@@ -30,7 +30,7 @@ def moved(made: World, name: str, to: str, at: float) -> dict[str, dict[str, int
     return found
 
 
-def with_debt() -> World:
+def with_debt() -> SimulatedCluster:
     """Make a world in which `a` owes 800, `b` and `c` have 400 each, and `d` is elsewhere."""
     made = world()
     made.observe(cohort("other"))
@@ -67,7 +67,9 @@ def test_a_surplus_is_not_taken_along_and_waits_for_a_return() -> None:
 def test_a_restart_after_a_move_finds_the_debt_where_the_queue_is() -> None:
     made = with_debt()
     stored = made.engine.credits.accounts()
-    again = World([cohort("all"), cohort("other"), flavor(), namespace()], settings=SETTINGS)
+    again = SimulatedCluster(
+        [cohort("all"), cohort("other"), flavor(), namespace()], settings=SETTINGS
+    )
     for name in "bc":
         again.observe(queue(name))
     for name in "ad":

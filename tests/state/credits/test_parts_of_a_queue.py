@@ -20,7 +20,7 @@ from queueing.core.credits.facts import (
 from queueing.core.facts import Condition, Fact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cohort,
 )
@@ -184,9 +184,11 @@ def test_the_ledger_equals_a_sum_over_seconds_also_after_a_restart(
 # Starting anew ----------------------------------------------------------------------------------
 
 
-def restarted(made: World, facts: Iterable[Fact], terms: CreditPolicyFact) -> World:
+def restarted(
+    made: SimulatedCluster, facts: Iterable[Fact], terms: CreditPolicyFact
+) -> SimulatedCluster:
     """A new process that knows what objects say, and the accounts as they are now."""
-    anew = World((), settings=Settings())
+    anew = SimulatedCluster((), settings=Settings())
     for fact in [*facts, *made.workloads.values()]:
         anew.observe(fact)
     for one in made.engine.credits.accounts():
@@ -210,7 +212,7 @@ def test_a_new_process_counts_an_evicted_workload_up_to_its_release() -> None:
     made.drain(START + 20)
     anew = world(*objects(), *made.workloads.values(), now=START)
     assert anew.engine.credits.accounts()
-    anew = World((), settings=Settings())
+    anew = SimulatedCluster((), settings=Settings())
     for known in [*objects(), *made.workloads.values()]:
         anew.observe(known)
     for one in stored:

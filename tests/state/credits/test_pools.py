@@ -15,7 +15,7 @@ from queueing.core.decisions import Preempt
 from queueing.core.facts import PreemptionPolicy
 from queueing.core.names import Key, ResourceName, Uid
 from queueing.core.settings import FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -34,11 +34,11 @@ from tests.state.members import LASTING
 # Shapes -----------------------------------------------------------------------------------------
 
 
-def pool(*, weights: tuple[float, float] = (1, 1)) -> World:
+def pool(*, weights: tuple[float, float] = (1, 1)) -> SimulatedCluster:
     """Make two queues without quota of their own, and a pool of 4 cores and 4 gpus."""
     fair = FairSharing(strategies=("LessThanOrEqualToFinalShare", "LessThanInitialShare"))
     quotas = {"default": {"cpu": 4000, "gpu": 4}}
-    made = World(
+    made = SimulatedCluster(
         [cohort("all", quotas=quotas), flavor(), namespace()], settings=Settings(fair_sharing=fair)
     )
     for name, weight in zip("ab", weights, strict=True):
@@ -60,7 +60,7 @@ def pool(*, weights: tuple[float, float] = (1, 1)) -> World:
     return made
 
 
-def give(made: World, name: str, seconds: int) -> None:
+def give(made: SimulatedCluster, name: str, seconds: int) -> None:
     """Give a queue so many seconds of a core."""
     grant = CreditGrantFact(
         name="gift",

@@ -13,7 +13,7 @@ from queueing.core.decisions import Admit, Preempt
 from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.names import Uid
 from queueing.core.settings import Compatibility, FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -50,7 +50,7 @@ def two_queues() -> list[Fact]:
 def filled(settings: Settings, *, hours: int) -> tuple[dict[str, int], int]:
     """Let both want it all at once, after a grant to one; return what each has, and how many were
     preempted on the way."""
-    world = World((*two_queues(), TERMS), settings=settings)
+    world = SimulatedCluster((*two_queues(), TERMS), settings=settings)
     world.cycle(START)
     grant = CreditGrantFact(
         name="gift",

@@ -12,7 +12,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.facts import Condition
 from queueing.core.names import Key, Uid
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cohort,
     flavor,
@@ -35,7 +35,7 @@ from tests.state.members import LASTING
 # Preempted work ---------------------------------------------------------------------------------
 
 
-def choose(made: World, name: str, at: float) -> None:
+def choose(made: SimulatedCluster, name: str, at: float) -> None:
     """Let a workload be evicted that still holds its quota."""
     fact = made.workloads[Key(f"team/{name}")]
     evicted = Condition(type="Evicted", status=True, reason="Preempted", changed=at)
@@ -46,7 +46,7 @@ def saved(name: str, at: float) -> SavedFact:
     return SavedFact(name=f"team/{name}-1", uid=Uid(f"team/{name}"), at=int(at))
 
 
-def child(made: World, name: str) -> tuple[float, float]:
+def child(made: SimulatedCluster, name: str) -> tuple[float, float]:
     """Return what a queue has, and what evictions lost of its work."""
     [account] = made.engine.credits.accounts()
     [one] = [each for each in account.children if each.member.name == name]
@@ -102,7 +102,7 @@ def test_a_restart_refunds_and_counts_waste_once(written_at: int) -> None:
         made.cycle(START + at)
         if at <= written_at:
             stored = made.engine.credits.accounts()
-    again = World([cohort("all"), flavor(), namespace()], settings=SETTINGS)
+    again = SimulatedCluster([cohort("all"), flavor(), namespace()], settings=SETTINGS)
     for name in QUEUES:
         again.observe(queue(name))
         again.observe(local_queue(f"team/{name}", name))

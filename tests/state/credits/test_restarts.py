@@ -12,7 +12,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.facts import Gone, Kind
 from queueing.core.names import Key, PodSetName, ResourceName
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -35,9 +35,11 @@ from tests.state.credits.ledgers import (
 # Starting anew --------------------------------------------------------------------------------
 
 
-def restarted(made: World, stored: Iterable[CreditAccountFact], terms: CreditPolicyFact) -> World:
+def restarted(
+    made: SimulatedCluster, stored: Iterable[CreditAccountFact], terms: CreditPolicyFact
+) -> SimulatedCluster:
     """A new process that knows what objects say."""
-    anew = World((), settings=SETTINGS)
+    anew = SimulatedCluster((), settings=SETTINGS)
     for fact in [*two_queues(), *made.workloads.values()]:
         anew.observe(fact)
     for one in stored:
@@ -113,7 +115,7 @@ def test_what_was_released_and_reserved_again_is_named_until_the_account_holds_i
     assert balances(anew) == balances(made) == {"a": -120 - 240, "b": 120 + 240}
 
 
-def store(made: World) -> tuple[CreditAccountFact, ...]:
+def store(made: SimulatedCluster) -> tuple[CreditAccountFact, ...]:
     """Write the accounts down, and hear of it."""
     stored = made.engine.credits.accounts()
     for one in stored:

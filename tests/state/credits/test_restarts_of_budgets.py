@@ -8,7 +8,7 @@ from queueing.core.credits.facts import (
     BudgetAccountFact,
 )
 from queueing.core.settings import Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -22,9 +22,11 @@ from tests.state.members import LASTING, finish
 # Restarts ---------------------------------------------------------------------------------------
 
 
-def restarted(made: World, at: float, *stored: BudgetAccountFact, facts: tuple[Any, ...]) -> World:
+def restarted(
+    made: SimulatedCluster, at: float, *stored: BudgetAccountFact, facts: tuple[Any, ...]
+) -> SimulatedCluster:
     """Start anew from what is stored."""
-    again = World([flavor(), namespace(), cohort("all")], settings=Settings())
+    again = SimulatedCluster([flavor(), namespace(), cohort("all")], settings=Settings())
     for name in "ab":
         again.observe(made.queues[cluster_queue(name, {}).name])
         again.observe(local_queue(f"team/{name}", name))

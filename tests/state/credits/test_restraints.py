@@ -18,7 +18,7 @@ from queueing.core.decisions import Preempt, Reason
 from queueing.core.facts import Fact, Gone, Kind, PreemptionPolicy, Strategy
 from queueing.core.names import Key
 from queueing.core.settings import FairSharing, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
     cohort,
@@ -42,8 +42,8 @@ CLASSICAL = Settings()
 FAIR = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
 
 
-def world(*, settings: Settings = CLASSICAL, **rule: Any) -> World:
-    made = World([cohort("all"), flavor(), namespace()], settings=settings)
+def world(*, settings: Settings = CLASSICAL, **rule: Any) -> SimulatedCluster:
+    made = SimulatedCluster([cohort("all"), flavor(), namespace()], settings=settings)
     for name in "ab":
         made.observe(queue(name))
         made.observe(local_queue(f"team/{name}", name))
@@ -58,7 +58,9 @@ def queue(name: str, cores: int = 4) -> Fact:
     return cluster_queue(name, quotas, cohort="all", preemption=policies)
 
 
-def submit(made: World, name: str, cores: int, priority: int, *, where: str = "a") -> None:
+def submit(
+    made: SimulatedCluster, name: str, cores: int, priority: int, *, where: str = "a"
+) -> None:
     fact = workload(
         name,
         {"cpu": cores * 1000},
@@ -69,7 +71,7 @@ def submit(made: World, name: str, cores: int, priority: int, *, where: str = "a
     made.observe(fact)
 
 
-def run(made: World, name: str, cores: int, priority: int, *, where: str = "a") -> bool:
+def run(made: SimulatedCluster, name: str, cores: int, priority: int, *, where: str = "a") -> bool:
     submit(made, name, cores, priority, where=where)
     made.cycle(START + len(made.workloads))
     return runs(made, name)

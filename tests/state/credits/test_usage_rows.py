@@ -17,7 +17,7 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.holding import holding_of
 from queueing.core.facts import Condition, Gone, Kind
 from queueing.core.names import Key, Uid
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import cluster_queue, local_queue, quota, workload
 from tests.state.credits.ledgers import SETTINGS, START, finish, policy, two_queues, world
 
@@ -27,13 +27,15 @@ OVER = int(START) // HOUR * HOUR + HOUR
 SEEDS = 3
 
 
-def submit(made: World, name: str, queue: str, cores: int, now: float, *, user: str = "") -> None:
+def submit(
+    made: SimulatedCluster, name: str, queue: str, cores: int, now: float, *, user: str = ""
+) -> None:
     fact = workload(name, {"cpu": cores * 1000}, local_queue=f"team/{queue}", created=now)
     made.observe(replace(fact, user=user))
     made.cycle(now)
 
 
-def tell(made: World, name: str, kind: str, now: float, *, status: bool = True) -> None:
+def tell(made: SimulatedCluster, name: str, kind: str, now: float, *, status: bool = True) -> None:
     fact = made.workloads[Key(f"team/{name}")]
     found = Condition(type=kind, status=status, reason=kind, changed=now)
     made.observe(replace(fact, conditions={**fact.conditions, kind: found}))
@@ -54,7 +56,7 @@ def rows_of(records: Iterable[UsageRecordFact]) -> dict[tuple[str, str, str], Us
     return found
 
 
-def of_door(made: World, queue: str, user: str = "") -> UsageRow:
+def of_door(made: SimulatedCluster, queue: str, user: str = "") -> UsageRow:
     return rows_of(made.engine.credits.usage())[queue, f"team/{queue}", user]
 
 
@@ -202,7 +204,7 @@ class Kills:
             self.made.engine.observe(record)
 
     def kill(self) -> None:
-        anew = World((), settings=SETTINGS)
+        anew = SimulatedCluster((), settings=SETTINGS)
         for fact in [*two_queues(), *self.made.workloads.values()]:
             anew.observe(fact)
         for account in self.accounts:
@@ -276,7 +278,7 @@ def step(kills: Kills, random: Random, number: int, now: float) -> None:
             kills.kill()
 
 
-def stop_pods(made: World, now: float) -> None:
+def stop_pods(made: SimulatedCluster, now: float) -> None:
     """Say of the pods of evicted workloads that they are not ready, as an eviction does."""
     for one in list(made.workloads.values()):
         if one.is_true("Evicted") and one.is_true("PodsReady"):

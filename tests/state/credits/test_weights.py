@@ -14,7 +14,7 @@ from queueing.core.credits.facts import (
 from queueing.core.decisions import Preempt
 from queueing.core.names import Uid
 from queueing.core.settings import Compatibility, Settings
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cohort,
     workload,
@@ -34,7 +34,7 @@ from tests.state.credits.ledgers import (
 # What balances do -----------------------------------------------------------------------------
 
 
-def rich_and_poor(**terms: Any) -> World:
+def rich_and_poor(**terms: Any) -> SimulatedCluster:
     """Both queues want the whole pool; `b` has lent for long."""
     made = world(*two_queues(nominal=0, pool=4000), terms=policy(**terms))
     made.engine.observe(
@@ -43,7 +43,7 @@ def rich_and_poor(**terms: Any) -> World:
     return made
 
 
-def preempted(made: World, now: float) -> list[str]:
+def preempted(made: SimulatedCluster, now: float) -> list[str]:
     return [one.workload for one in made.cycle(now).decisions if isinstance(one, Preempt)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from queueing.core.credits.facts import CreditGone, CreditKind
 from queueing.core.facts import Gone, Kind
 from queueing.core.names import Key
-from queueing.sim.world import World
+from queueing.sim.world import SimulatedCluster
 from tests.state.credits.ledgers import START, account, finish, policy, submit, two_queues, world
 
 OURS = ("/queueing/state/credits/", "/queueing/core/credits/")
@@ -34,7 +34,7 @@ def calls() -> Iterator[Counter[str]]:
         sys.setprofile(before)
 
 
-def lived(made: World, start: float) -> None:
+def lived(made: SimulatedCluster, start: float) -> None:
     """Let workloads come, be admitted, preempt each other, finish and be deleted."""
     for number, cores in enumerate((3, 4, 2, 8)):
         submit(made, f"at-{start:.0f}-{number}", "ab"[number % 2], cores, now=start + 10 * number)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from queueing.checkpoints.memory import SeenCheckpoint
-from queueing.checkpoints.rules.answers import Condition, Voice
+from queueing.checkpoints.rules.answers import PodState, Voice
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.shell.drivers.errors import NoticeError
 from queueing.checkpoints.wire import hook_job, pods
@@ -74,7 +74,7 @@ class HookJobs:
         said = self._objects.checkpoints.said
         return {
             name: Voice(
-                condition=Condition.RUNNING,
+                condition=PodState.RUNNING,
                 answer=pods.answer(text) if (text := said.get(_key(namespace, name))) else None,
                 kind="Job",
             )
