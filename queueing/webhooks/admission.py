@@ -16,7 +16,6 @@ from typing import Any
 from queueing.webhooks.device_flavors import bad_selectors
 from queueing.webhooks.findings import UNPROCESSABLE, Finding, Wire, code_of, dig
 from queueing.webhooks.jobs import DefaultingContext, default_job
-from queueing.webhooks.patches import difference
 from queueing.webhooks.policies.claims import CLAIMS
 from queueing.webhooks.policies.demand import Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
@@ -185,3 +184,25 @@ def _answer(body: Mapping[str, Any], response: Wire) -> Wire:
         "kind": "AdmissionReview",
         "response": {"uid": dig(body, "request", "uid") or "", **response},
     }
+
+
+def difference(before: Any, after: Any, path: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the JSON patch (RFC 6902) from `before` to `after`; lists are replaced whole."""
+    if before == after:
+        return
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        yield {"op": "replace", "path": path, "value": after}
+        return
+    for key in sorted(before.keys() - after.keys()):
+        yield {"op": "remove", "path": f"{path}/{escaped(key)}"}
+    for key, value in after.items():
+        where = f"{path}/{escaped(key)}"
+        if key not in before:
+            yield {"op": "add", "path": where, "value": value}
+        else:
+            yield from difference(before[key], value, where)
+
+
+def escaped(key: str) -> str:
+    """Spell a key as one step of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")

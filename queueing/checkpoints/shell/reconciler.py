@@ -23,7 +23,7 @@ from queueing.checkpoints.rules.step import (
     step,
 )
 from queueing.checkpoints.rules.terms import Driver, OnFailure
-from queueing.checkpoints.shell.drivers.errors import NoticeError
+from queueing.checkpoints.shell.drivers.hook_jobs import NoticeError
 from queueing.checkpoints.shell.drivers.http_driver import POLL_S
 from queueing.checkpoints.shell.drivers.notifier import Notifier
 from queueing.checkpoints.shell.effective_terms import effective

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from queueing.checkpoints.rules.terms import Driver
 from queueing.checkpoints.shell.effective_terms import effective
 from queueing.checkpoints.wire import names
-from queueing.checkpoints.wire.handover import handed_over
+from queueing.checkpoints.wire.pods import handed_over
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.translate.jobs.view import JobView

@@ -1,17 +1,24 @@
-"""Requests to pods and their answers: annotations, and containers' termination messages."""
+"""Requests to pods and their answers: annotations, and containers' termination messages.
 
+Requests by HTTP are signed: HMAC-SHA256 with a key that only the run's pods are handed.
+"""
+
+import hmac
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 
 from queueing.checkpoints.rules.answers import PodState, SaveAnswer, Voice, Word
-from queueing.checkpoints.rules.record import Record
+from queueing.checkpoints.rules.record import Record, Saved
 from queueing.checkpoints.wire import names
 from queueing.checkpoints.wire.objects import Pod
 from queueing.checkpoints.wire.outbound import time_text
 
+TIMESTAMP = "X-Queueing-Timestamp"
+SIGNATURE = "X-Queueing-Signature"
 _MESSAGE_MAX = 500
 _INTEGER_MAX = 2**63 - 1
 
@@ -139,3 +146,20 @@ def has_spoken_last(pod: Pod) -> bool:
     return pod.status.is_terminal or any(
         one.state.terminated is not None for one in pod.status.container_statuses
     )
+
+
+def signature(key: str, timestamp: str, method: str, path: str, body: bytes) -> str:
+    """Return the signature of a request. The time in it bounds how long it can be replayed."""
+    signed = f"{timestamp}\n{method}\n{path}\n".encode() + body
+    return "sha256=" + hmac.new(key.encode(), signed, sha256).hexdigest()
+
+
+def handed_over(saved: Saved | None, own: Mapping[str, str]) -> dict[str, str]:
+    """Return annotations that tell the pods of the next run which checkpoint to resume from.
+
+    They are added to pods that do not say otherwise themselves.
+    """
+    if saved is None:
+        return {}
+    told = {names.URI: saved.uri, names.STEP: "" if saved.step is None else str(saved.step)}
+    return {name: value for name, value in told.items() if value and name not in own}

@@ -19,5 +19,5 @@ Reading order:
    created without their claims, so that their Job creates others; `evictions` evicts Workloads
    whose devices exceed, or no longer match, what was admitted.
 5. `composition` puts this together for a term. Without DeviceFlavors and `deviceClassMappings`
-   nothing more is watched, unless objects are left from a time when there were some (`leftovers`).
+   nothing more is watched, unless objects are left from a time when there were some.
 """

@@ -7,6 +7,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NoReturn
 
+import msgspec
+
 from queueing.controller.admission_policies.injection import tried
 from queueing.controller.intake.pump import Pump
 from queueing.controller.term import Term
@@ -17,7 +19,6 @@ from queueing.devices.shell.delays import Delays
 from queueing.devices.shell.evictions import DeviceEvictions
 from queueing.devices.shell.flavor_conditions import FlavorConditions
 from queueing.devices.shell.intake import Callbacks, DeviceIntake
-from queueing.devices.shell.leftovers import leftovers
 from queueing.devices.shell.pod_replacement import PodReplacement
 from queueing.devices.shell.starting import DeviceStart
 from queueing.devices.shell.template_cleanup import TemplateCleanup
@@ -25,7 +26,9 @@ from queueing.devices.shell.upkeep import Upkeep
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.names import WORKLOAD_UID
 from queueing.kube import resources
-from queueing.kube.client import Client
+from queueing.kube.client import Client, ListQuery
+from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
+from queueing.kube.listing import decode_page
 from queueing.kube.reflector import Added, Deleted, Reflector, ReflectorSettings, WatchEvent
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
@@ -34,6 +37,7 @@ WORKERS = 4
 """How many Workloads with claims are reconciled at the same time."""
 GATHER_S = 0.05
 """Seconds for which changes are gathered: the slices of one pool come one after the other."""
+_ONE = ListQuery(label_selector=WORKLOAD_UID, limit=1)
 RETRY_S = 1.0
 """Seconds until the condition of a DeviceFlavor that could not be written is tried again."""
 PAUSE_TIMES = 10.0
@@ -267,3 +271,26 @@ async def _started(group: asyncio.TaskGroup, made: list[Reflector[Any]]) -> None
         group.create_task(reflector.run(), name="reflector of devices")
     for reflector in made:
         await reflector.until_known()
+
+
+async def leftovers(client: Client) -> bool:
+    """Say whether there may be a template or claim that was made by rules which are deleted by now.
+
+    The last DeviceFlavor may be deleted while Workloads with its claims run. A new leader must then
+    watch claims nevertheless: quota is released only when none of a Workload's is allocated any
+    more. True when it cannot be found out, since a needless watch costs little.
+    """
+    for resource in (resources.RESOURCE_CLAIMS, resources.RESOURCE_CLAIM_TEMPLATES):
+        if await _has_any(client, resource):
+            return True
+    return False
+
+
+async def _has_any(client: Client, resource: resources.Resource) -> bool:
+    try:
+        page = decode_page(await client.list_page(resource.within(), _ONE))
+    except (NotFoundError, ForbiddenError):
+        return False  # no such kind, or none that we could watch
+    except (KubeError, msgspec.DecodeError):
+        return True
+    return bool(page.items or page.metadata.continue_token)

@@ -11,7 +11,6 @@ import msgspec
 from queueing.checkpoints.memory import SeenCheckpoint
 from queueing.checkpoints.rules.answers import PodState, Voice
 from queueing.checkpoints.rules.record import Record
-from queueing.checkpoints.shell.drivers.errors import NoticeError
 from queueing.checkpoints.wire import hook_job, pods
 from queueing.checkpoints.wire.objects import Pod
 from queueing.clock import Clock
@@ -24,6 +23,10 @@ from queueing.kube.errors import AlreadyExistsError, NotFoundError, NotPermitted
 from queueing.kube.resources import JOBS
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
+
+
+class NoticeError(Exception):
+    """A request to save could not be delivered; the message says why. Another try may succeed."""
 
 
 class HookJobs:

@@ -17,7 +17,7 @@ from queueing.checkpoints.memory import CheckpointMemory
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.rules.terms import Endpoint
 from queueing.checkpoints.wire import names, pods
-from queueing.checkpoints.wire.signing import SIGNATURE, TIMESTAMP, signature
+from queueing.checkpoints.wire.pods import SIGNATURE, TIMESTAMP, signature
 from queueing.clock import Clock
 from queueing.core.names import Key
 from queueing.translate.jobs.view import JobView

@@ -13,9 +13,8 @@ from queueing.checkpoints.memory import CheckpointMemory, SeenCheckpoint
 from queueing.checkpoints.rules.answers import Voice
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.rules.terms import Driver
-from queueing.checkpoints.shell.drivers.errors import NoticeError
 from queueing.checkpoints.shell.drivers.exec_driver import ExecDriver
-from queueing.checkpoints.shell.drivers.hook_jobs import HookJobs
+from queueing.checkpoints.shell.drivers.hook_jobs import HookJobs, NoticeError
 from queueing.checkpoints.shell.drivers.http_driver import HttpDriver
 from queueing.checkpoints.wire import pods
 from queueing.checkpoints.wire.objects import Pod
