@@ -1,6 +1,6 @@
 """What the server answers when it does not do as asked: Status objects with reason and causes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,3 +140,19 @@ def required(field: str, detail: str = "") -> StatusCause:
     return StatusCause(
         "FieldValueRequired", f"Required value: {detail}" if detail else "Required value", field
     )
+
+
+def forbidden_value(field: str, detail: str) -> StatusCause:
+    """Return the cause for a field that may not be set, or not be changed, in this way."""
+    return StatusCause("FieldValueForbidden", f"Forbidden: {detail}", field)
+
+
+def duplicate(field: str, shown: str) -> StatusCause:
+    """Return the cause for a value that stands twice where each stands once."""
+    return StatusCause("FieldValueDuplicate", f"Duplicate value: {shown}", field)
+
+
+def unsupported_value(field: str, shown: str, supported: Iterable[str]) -> StatusCause:
+    """Return the cause for a value that is none of those supported, which are given as shown."""
+    text = f"Unsupported value: {shown}: supported values: {', '.join(supported)}"
+    return StatusCause("FieldValueNotSupported", text, field)

@@ -16,8 +16,7 @@ from aiohttp import web
 from queueing.apiserver.admission.conversion import Converter
 from queueing.apiserver.admission.webhooks import WebhookAdmission
 from queueing.apiserver.failures import ApiFailure
-from queueing.apiserver.memory.collection import Collector
-from queueing.apiserver.memory.expiry import expire_events
+from queueing.apiserver.memory.collection import Collector, expire_events
 from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.memory.journal import Journal
 from queueing.apiserver.memory.store import Store

@@ -1,8 +1,11 @@
 """JSON trees: copying, digging and replacing without changing what is shared."""
 
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 Object: TypeAlias = dict[str, Any]
+ROOT_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
+"""What every object has beside what its kind adds."""
 
 
 def copied(value: Any) -> Any:
@@ -48,6 +51,11 @@ def without(tree: Object, path: tuple[str, ...]) -> Object:
     if not isinstance(child, dict):
         return tree
     return {**tree, head: without(child, rest)}
+
+
+def without_fields(tree: Object, names: Collection[str]) -> Object:
+    """Return `tree` less some of its fields."""
+    return {name: item for name, item in tree.items() if name not in names}
 
 
 def metadata(obj: Object) -> Object:

@@ -8,7 +8,7 @@ from queueing.apiserver.memory.store import Store
 from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.server import serve
 from queueing.apiserver.simulation.cluster import simulate
-from queueing.apiserver.simulation.indexes import members, ranges
+from queueing.apiserver.simulation.jobs import members, ranges
 from queueing.apiserver.simulation.nodes import NodeShape
 from queueing.apiserver.tree import Object, dig, with_value
 

@@ -3,7 +3,7 @@
 import base64
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -35,16 +35,7 @@ class Review:
     dry_run: bool = False
 
     def with_object(self, obj: Object) -> "Review":
-        return Review(
-            resource=self.resource,
-            operation=self.operation,
-            obj=obj,
-            old=self.old,
-            namespace=self.namespace,
-            name=self.name,
-            subresource=self.subresource,
-            dry_run=self.dry_run,
-        )
+        return replace(self, obj=obj)
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from queueing.apiserver.change.ownership import (
 )
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.schema.structure import ListKind, Structure
-from queueing.apiserver.tree import Object, copied
+from queueing.apiserver.tree import Object, copied, without_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +81,7 @@ def _without_fields(
 
 
 def _without_managed(config: Object) -> Object:
-    meta = {
-        name: value
-        for name, value in (config.get("metadata") or {}).items()
-        if name != "managedFields"
-    }
-    return {**config, "metadata": meta}
+    return {**config, "metadata": without_fields(config.get("metadata") or {}, ("managedFields",))}
 
 
 def merge(structure: Structure, live: Any, config: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What kube-controller-manager does for the API itself: owners, namespaces, definitions.
+"""What is deleted although nobody asks: dependents of owners, namespaces, definitions; old Events.
 
 Event driven: `note` remembers what a change may have made collectable, `sweep` acts on it until
 nothing is left to do. The server calls `sweep` from its loop, so a write returns before it.
@@ -11,13 +11,22 @@ from typing import Any
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.memory.history import WatchEvent, WatchEventType
 from queueing.apiserver.memory.store import Store
-from queueing.apiserver.memory.writes import FOREGROUND, ORPHAN, Author, DeleteOptions, StoreWrites
+from queueing.apiserver.memory.writes import (
+    FOREGROUND,
+    ORPHAN,
+    Author,
+    DeleteOptions,
+    StoreWrites,
+    wire_time,
+)
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.rules.definitions import CLEANUP
 from queueing.apiserver.tree import Object, metadata, name_of, namespace_of, uid_of, with_value
 
 Place = tuple[str, str, str]
 _AUTHOR = Author(name="")
+EVENT_LIFE_S = 3_600.0
+"""How long Events stay after their last write: the default of the option `--event-ttl`."""
 
 
 @dataclass(slots=True)
@@ -213,3 +222,18 @@ def _kept_policy(obj: Object) -> str:
 def _policy_below(collector: Collector, obj: Object) -> str:
     """Foreground deletion goes down the tree as long as there is somebody below."""
     return "Foreground" if collector._dependents.get(uid_of(obj)) else "Background"  # noqa: SLF001 - same module
+
+
+def expire_events(writes: StoreWrites) -> None:
+    """Delete the Events whose time is over."""
+    events = writes.store.catalog.builtin("", "events")
+    oldest = wire_time(writes.clock() - EVENT_LIFE_S)
+    for event in [one for one in writes.store.items(events) if _written(one) < oldest]:
+        writes.delete(events, event, DeleteOptions())
+
+
+def _written(event: Object) -> str:
+    """Return when an Event was written last; times of one spelling are ordered like their text."""
+    meta = metadata(event)
+    times = [str(entry.get("time") or "") for entry in meta.get("managedFields") or ()]
+    return max(str(meta.get("creationTimestamp") or ""), *times)

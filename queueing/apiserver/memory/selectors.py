@@ -7,6 +7,7 @@ from typing import Any
 from queueing.apiserver.failures import bad_request
 from queueing.apiserver.resources.resource import Resource, ServedVersion, field_value
 from queueing.apiserver.tree import Object, dig, metadata
+from queueing.core.selectors import OPERATORS
 
 Match = Callable[[Object], bool]
 
@@ -67,28 +68,10 @@ def requirement(
     name: str, operator: str, values: frozenset[str]
 ) -> Callable[[Mapping[str, str]], bool]:
     """Return the test for one requirement on labels."""
-    match operator:
-        case "In":
-            return lambda labels: labels.get(name) in values
-        case "NotIn":
-            return lambda labels: labels.get(name) not in values
-        case "Exists":
-            return lambda labels: name in labels
-        case "DoesNotExist":
-            return lambda labels: name not in labels
-        case "Gt" | "Lt":
-            (bound,) = values
-            sign = 1 if operator == "Gt" else -1
-            return lambda labels: (
-                _number(labels.get(name)) is not None
-                and ((_number(labels.get(name)) or 0) * sign > (_number(bound) or 0) * sign)
-            )
-        case _:
-            raise bad_request(f"{operator!r} is not a valid label selector operator")
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
+    if operator not in OPERATORS:
+        raise bad_request(f"{operator!r} is not a valid label selector operator")
+    test, wanted = OPERATORS[operator], tuple(values)
+    return lambda labels: test(labels.get(name), wanted)
 
 
 def selector_match(selector: Object | None) -> Callable[[Mapping[str, str]], bool]:

@@ -8,11 +8,10 @@ from queueing.apiserver.resources.resource import Generation, Resource, ServedVe
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """group/version, kind, plural, then what differs from a namespaced kind without status."""
+    """group/version and kind, then what differs from a namespaced kind without status."""
 
     api: str
     kind: str
-    plural: str
     short: str = ""
     cluster: bool = False
     status: bool = False
@@ -20,7 +19,19 @@ class _Row:
     fields: str = ""
     categories: str = ""
 
+    @property
+    def plural(self) -> str:
+        """The kind's name in paths."""
+        name = self.kind.lower()
+        if name.endswith("y"):
+            return f"{name[:-1]}ies"
+        return f"{name}es" if name.endswith("ss") else f"{name.removesuffix('s')}s"
 
+
+_ADMISSION = "admissionregistration.k8s.io/v1"
+_DEVICES = "resource.k8s.io/v1"
+_FLOW = "flowcontrol.apiserver.k8s.io/v1"
+_RBAC = "rbac.authorization.k8s.io/v1"
 _SPEC = Generation.SPEC
 _ALL = Generation.ALL_BUT_STATUS
 _EVENT_FIELDS = (
@@ -34,139 +45,69 @@ _POD_FIELDS = (
 )
 
 ROWS: tuple[_Row, ...] = (
-    _Row("v1", "Namespace", "namespaces", "ns", cluster=True, status=True, fields="status.phase"),
-    _Row(
-        "v1",
-        "Pod",
-        "pods",
-        "po",
-        status=True,
-        generation=_SPEC,
-        fields=_POD_FIELDS,
-        categories="all",
-    ),
-    _Row("v1", "Node", "nodes", "no", cluster=True, status=True, fields="spec.unschedulable"),
-    _Row("v1", "Event", "events", "ev", fields=_EVENT_FIELDS),
-    _Row("v1", "ConfigMap", "configmaps", "cm"),
-    _Row("v1", "Secret", "secrets", fields="type"),
-    _Row("v1", "ServiceAccount", "serviceaccounts", "sa"),
-    _Row("v1", "Service", "services", "svc", status=True, categories="all"),
-    _Row("v1", "Endpoints", "endpoints", "ep"),
-    _Row("v1", "PodTemplate", "podtemplates"),
-    _Row("v1", "LimitRange", "limitranges", "limits"),
-    _Row("v1", "ResourceQuota", "resourcequotas", "quota", status=True),
-    _Row("v1", "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True),
-    _Row("coordination.k8s.io/v1", "Lease", "leases"),
+    _Row("v1", "Namespace", "ns", cluster=True, status=True, fields="status.phase"),
+    _Row("v1", "Pod", "po", status=True, generation=_SPEC, fields=_POD_FIELDS, categories="all"),
+    _Row("v1", "Node", "no", cluster=True, status=True, fields="spec.unschedulable"),
+    _Row("v1", "Event", "ev", fields=_EVENT_FIELDS),
+    _Row("v1", "ConfigMap", "cm"),
+    _Row("v1", "Secret", fields="type"),
+    _Row("v1", "ServiceAccount", "sa"),
+    _Row("v1", "Service", "svc", status=True, categories="all"),
+    _Row("v1", "Endpoints", "ep"),
+    _Row("v1", "PodTemplate"),
+    _Row("v1", "LimitRange", "limits"),
+    _Row("v1", "ResourceQuota", "quota", status=True),
+    _Row("v1", "PersistentVolumeClaim", "pvc", status=True),
+    _Row("coordination.k8s.io/v1", "Lease"),
     _Row(
         "batch/v1",
         "Job",
-        "jobs",
         status=True,
         generation=_SPEC,
         fields="status.successful",
         categories="all",
     ),
-    _Row("batch/v1", "CronJob", "cronjobs", "cj", status=True, generation=_SPEC, categories="all"),
+    _Row("batch/v1", "CronJob", "cj", status=True, generation=_SPEC, categories="all"),
+    _Row("apps/v1", "Deployment", "deploy", status=True, generation=_SPEC, categories="all"),
+    _Row("apps/v1", "ReplicaSet", "rs", status=True, generation=_SPEC, categories="all"),
+    _Row("apps/v1", "StatefulSet", "sts", status=True, generation=_SPEC, categories="all"),
+    _Row("scheduling.k8s.io/v1", "PriorityClass", "pc", cluster=True, generation=_ALL),
+    _Row("node.k8s.io/v1", "RuntimeClass", cluster=True),
+    _Row(_DEVICES, "DeviceClass", cluster=True, generation=_SPEC),
     _Row(
-        "apps/v1",
-        "Deployment",
-        "deployments",
-        "deploy",
-        status=True,
-        generation=_SPEC,
-        categories="all",
-    ),
-    _Row(
-        "apps/v1",
-        "ReplicaSet",
-        "replicasets",
-        "rs",
-        status=True,
-        generation=_SPEC,
-        categories="all",
-    ),
-    _Row(
-        "apps/v1",
-        "StatefulSet",
-        "statefulsets",
-        "sts",
-        status=True,
-        generation=_SPEC,
-        categories="all",
-    ),
-    _Row(
-        "scheduling.k8s.io/v1",
-        "PriorityClass",
-        "priorityclasses",
-        "pc",
-        cluster=True,
-        generation=_ALL,
-    ),
-    _Row("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", cluster=True),
-    _Row("resource.k8s.io/v1", "DeviceClass", "deviceclasses", cluster=True, generation=_SPEC),
-    _Row(
-        "resource.k8s.io/v1",
+        _DEVICES,
         "ResourceSlice",
-        "resourceslices",
         cluster=True,
         generation=_SPEC,
         fields="spec.driver spec.nodeName",
     ),
-    _Row("resource.k8s.io/v1", "ResourceClaim", "resourceclaims", status=True),
-    _Row("resource.k8s.io/v1", "ResourceClaimTemplate", "resourceclaimtemplates"),
-    _Row("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", cluster=True),
-    _Row("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", cluster=True),
-    _Row("rbac.authorization.k8s.io/v1", "Role", "roles"),
-    _Row("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"),
+    _Row(_DEVICES, "ResourceClaim", status=True),
+    _Row(_DEVICES, "ResourceClaimTemplate"),
+    _Row(_RBAC, "ClusterRole", cluster=True),
+    _Row(_RBAC, "ClusterRoleBinding", cluster=True),
+    _Row(_RBAC, "Role"),
+    _Row(_RBAC, "RoleBinding"),
     _Row(
-        "admissionregistration.k8s.io/v1",
+        _ADMISSION,
         "MutatingWebhookConfiguration",
-        "mutatingwebhookconfigurations",
         cluster=True,
         generation=_ALL,
         categories="api-extensions",
     ),
     _Row(
-        "admissionregistration.k8s.io/v1",
+        _ADMISSION,
         "ValidatingWebhookConfiguration",
-        "validatingwebhookconfigurations",
         cluster=True,
         generation=_ALL,
         categories="api-extensions",
     ),
-    _Row(
-        "admissionregistration.k8s.io/v1",
-        "ValidatingAdmissionPolicy",
-        "validatingadmissionpolicies",
-        cluster=True,
-        status=True,
-        generation=_SPEC,
-    ),
-    _Row(
-        "admissionregistration.k8s.io/v1",
-        "ValidatingAdmissionPolicyBinding",
-        "validatingadmissionpolicybindings",
-        cluster=True,
-        generation=_SPEC,
-    ),
-    _Row(
-        "admissionregistration.k8s.io/v1",
-        "MutatingAdmissionPolicy",
-        "mutatingadmissionpolicies",
-        cluster=True,
-        generation=_SPEC,
-    ),
-    _Row(
-        "admissionregistration.k8s.io/v1",
-        "MutatingAdmissionPolicyBinding",
-        "mutatingadmissionpolicybindings",
-        cluster=True,
-        generation=_SPEC,
-    ),
+    _Row(_ADMISSION, "ValidatingAdmissionPolicy", cluster=True, status=True, generation=_SPEC),
+    _Row(_ADMISSION, "ValidatingAdmissionPolicyBinding", cluster=True, generation=_SPEC),
+    _Row(_ADMISSION, "MutatingAdmissionPolicy", cluster=True, generation=_SPEC),
+    _Row(_ADMISSION, "MutatingAdmissionPolicyBinding", cluster=True, generation=_SPEC),
     _Row(
         "apiextensions.k8s.io/v1",
         "CustomResourceDefinition",
-        "customresourcedefinitions",
         "crd crds",
         cluster=True,
         status=True,
@@ -176,28 +117,13 @@ ROWS: tuple[_Row, ...] = (
     _Row(
         "apiregistration.k8s.io/v1",
         "APIService",
-        "apiservices",
         cluster=True,
         status=True,
         generation=_SPEC,
         categories="api-extensions",
     ),
-    _Row(
-        "flowcontrol.apiserver.k8s.io/v1",
-        "FlowSchema",
-        "flowschemas",
-        cluster=True,
-        status=True,
-        generation=_SPEC,
-    ),
-    _Row(
-        "flowcontrol.apiserver.k8s.io/v1",
-        "PriorityLevelConfiguration",
-        "prioritylevelconfigurations",
-        cluster=True,
-        status=True,
-        generation=_SPEC,
-    ),
+    _Row(_FLOW, "FlowSchema", cluster=True, status=True, generation=_SPEC),
+    _Row(_FLOW, "PriorityLevelConfiguration", cluster=True, status=True, generation=_SPEC),
 )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import StatusCause, required
+from queueing.apiserver.failures import StatusCause, duplicate, invalid_value, required
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object
 
@@ -44,13 +44,9 @@ def violations(obj: Object, _old: Object | None) -> Iterator[StatusCause]:
         name = str(entry.get("name") or "")
         if name.count(".") < 2:  # noqa: PLR2004 - a webhook's name has three parts at least
             detail = "should be a domain with at least three segments separated by dots"
-            yield StatusCause(
-                "FieldValueInvalid", f"Invalid value: {shown(name)}: {detail}", f"{path}.name"
-            )
+            yield invalid_value(f"{path}.name", shown(name), detail)
         if name in seen:
-            yield StatusCause(
-                "FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{path}.name"
-            )
+            yield duplicate(f"{path}.name", shown(name))
         seen.add(name)
         if entry.get("sideEffects") not in ("None", "NoneOnDryRun"):
             yield required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")

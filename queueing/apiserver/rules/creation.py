@@ -9,7 +9,7 @@ from queueing.apiserver.resources.resource import Generation, Resource, ServedVe
 from queueing.apiserver.rules.kinds import KINDS
 from queueing.apiserver.rules.names import metadata_violations
 from queueing.apiserver.schema.structural import violations
-from queueing.apiserver.tree import Object, metadata, without
+from queueing.apiserver.tree import ROOT_FIELDS, Object, metadata, without, without_fields
 from queueing_api.crd.defaulting import with_defaults, without_nulls
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -103,17 +103,11 @@ def check(
     """Refuse (422) an object that breaks its schema, its metadata's rules or its kind's."""
     causes = list(metadata_violations(resource, obj))
     if resource.custom and version.schema:
-        rest = {
-            name: value
-            for name, value in obj.items()
-            if name not in ("apiVersion", "kind", "metadata")
-        }
-        causes += list(violations(version.schema, rest)) + list(
-            _named_metadata(version.schema, obj)
-        )
+        causes += violations(version.schema, without_fields(obj, ROOT_FIELDS))
+        causes += _named_metadata(version.schema, obj)
     rule = KINDS.get(resource.key)
     if rule:
-        causes += list(rule.check(obj, old))
+        causes += rule.check(obj, old)
     if causes:
         raise invalid(resource.group, resource.kind, str(metadata(obj).get("name") or ""), causes)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from queueing.apiserver.failures import StatusCause, invalid_value, required
+from queueing.apiserver.failures import StatusCause, invalid_value, required, unsupported_value
 from queueing.apiserver.schema.structural import shown
 from queueing.apiserver.tree import Object, dig, metadata, name_of
 
@@ -76,11 +76,8 @@ def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
             "metadata.name", shown(name_of(obj)), 'must be spec.names.plural+"."+spec.group'
         )
     if spec.get("scope") not in ("Cluster", "Namespaced"):
-        message = (
-            f"Unsupported value: {shown(spec.get('scope') or '')}: supported values: "
-            '"Cluster", "Namespaced"'
-        )
-        yield StatusCause("FieldValueNotSupported", message, "spec.scope")
+        scopes = ('"Cluster"', '"Namespaced"')
+        yield unsupported_value("spec.scope", shown(spec.get("scope") or ""), scopes)
     versions = spec.get("versions") or []
     if sum(bool(version.get("storage")) for version in versions) != 1:
         yield invalid_value(

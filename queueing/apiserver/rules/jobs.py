@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import StatusCause, invalid_value, required
+from queueing.apiserver.failures import StatusCause, invalid_value, required, unsupported_value
 from queueing.apiserver.rules.pods import pod_spec_defaulted, pod_spec_violations
 from queueing.apiserver.schema.structural import shown
-from queueing.apiserver.tree import Object, dig, name_of, uid_of, with_value
+from queueing.apiserver.tree import Object, dig, name_of, uid_of, with_value, without_fields
 
 _SCHEDULING = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
 _RESTARTS = ("Never", "OnFailure")
@@ -118,16 +118,11 @@ def _template_violations(pod: Object, path: str) -> Iterator[StatusCause]:
     yield from pod_spec_violations(pod, path)
     policy = pod.get("restartPolicy")
     if policy not in _RESTARTS:
-        names = ", ".join(f'"{name}"' for name in ("OnFailure", "Never"))
+        names, field = ('"OnFailure"', '"Never"'), f"{path}.restartPolicy"
         if policy in (None, "Always"):
-            yield StatusCause(
-                "FieldValueRequired",
-                f"Required value: valid values: {names}",
-                f"{path}.restartPolicy",
-            )
+            yield required(field, f"valid values: {', '.join(names)}")
         else:
-            message = f"Unsupported value: {shown(policy)}: supported values: {names}"
-            yield StatusCause("FieldValueNotSupported", message, f"{path}.restartPolicy")
+            yield unsupported_value(field, shown(policy), names)
 
 
 def _changes(spec: Object, old: Object) -> Iterator[StatusCause]:
@@ -173,16 +168,9 @@ def _fixed(template: Any, *, mutable: bool) -> Any:
         return template
     pod = template.get("spec") or {}
     meta = template.get("metadata") or {}
-    rest = {
-        name: value
-        for name, value in pod.items()
-        if name not in (*_SCHEDULING, "containers", "initContainers")
-    }
+    rest = without_fields(pod, (*_SCHEDULING, "containers", "initContainers"))
     fixed_containers = [
         [{**entry, "resources": None} for entry in pod.get(name) or ()]
         for name in ("containers", "initContainers")
     ]
-    fixed_meta = {
-        name: value for name, value in meta.items() if name not in ("labels", "annotations")
-    }
-    return rest, fixed_containers, fixed_meta
+    return rest, fixed_containers, without_fields(meta, ("labels", "annotations"))

@@ -5,15 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from queueing.apiserver.failures import StatusCause
-from queueing.apiserver.rules import (
-    admissionregistration,
-    definitions,
-    events,
-    jobs,
-    namespaces,
-    objects,
-    pods,
-)
+from queueing.apiserver.rules import admissionregistration, definitions, events, jobs, objects, pods
 from queueing.apiserver.tree import Object
 
 
@@ -41,7 +33,9 @@ class KindRule:
 
 KINDS: Mapping[str, KindRule] = MappingProxyType(
     {
-        "namespaces": KindRule(on_create=namespaces.created, on_update=namespaces.kept),
+        "namespaces": KindRule(
+            on_create=objects.namespace_created, on_update=objects.namespace_updated
+        ),
         "pods": KindRule(on_create=pods.created, default=pods.defaulted, check=pods.violations),
         "events": KindRule(default=events.defaulted, check=events.violations),
         "nodes": KindRule(default=objects.node_defaulted),

@@ -134,14 +134,9 @@ def _owners(owners: Any) -> Iterator[StatusCause]:
     for index, owner in enumerate(owners):
         for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):
-                field = "version" if name == "apiVersion" else name
-                yield invalid_value(
-                    f"metadata.ownerReferences[{index}].{field}"
-                    if name != "apiVersion"
-                    else f"metadata.ownerReferences[{index}].apiVersion",
-                    '""',
-                    f"{field} must not be empty",
-                )
+                word = "version" if name == "apiVersion" else name
+                field = f"metadata.ownerReferences[{index}].{name}"
+                yield invalid_value(field, '""', f"{word} must not be empty")
         controllers += bool(owner.get("controller"))
     if controllers > 1:
         yield invalid_value(

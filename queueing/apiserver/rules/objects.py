@@ -1,10 +1,28 @@
-"""Small kinds: their defaults and checks."""
+"""Small kinds: their defaults and checks, and what is special about namespaces."""
 
 import base64
 from collections.abc import Iterator
 
-from queueing.apiserver.failures import StatusCause
-from queueing.apiserver.tree import Object, dig, with_value, without
+from queueing.apiserver.failures import StatusCause, forbidden_value
+from queueing.apiserver.tree import Object, dig, metadata, with_value, without
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def namespace_created(obj: Object) -> Object:
+    """Return a namespace as it is born: active, and labelled with its name."""
+    named = _labelled(obj)
+    return {**named, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+
+
+def namespace_updated(old: Object, new: Object) -> Object:
+    """Return an update that touches neither finalizers of the spec nor the name label."""
+    return {**_labelled(new), "spec": old.get("spec", {})}
+
+
+def _labelled(obj: Object) -> Object:
+    labels = {**(metadata(obj).get("labels") or {}), NAME_LABEL: metadata(obj).get("name", "")}
+    return with_value(obj, ("metadata", "labels"), labels)
 
 
 def secret_defaulted(obj: Object) -> Object:
@@ -44,11 +62,6 @@ def priority_class_defaulted(obj: Object) -> Object:
 
 def priority_class_violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
     """Yield what may not change in a class."""
-    if old is not None and obj.get("value") != old.get("value"):
-        yield StatusCause(
-            "FieldValueForbidden", "Forbidden: may not be changed in an update.", "value"
-        )
-    if old is not None and obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        yield StatusCause(
-            "FieldValueForbidden", "Forbidden: may not be changed in an update.", "preemptionPolicy"
-        )
+    for name in ("value", "preemptionPolicy"):
+        if old is not None and obj.get(name) != old.get(name):
+            yield forbidden_value(name, "may not be changed in an update.")

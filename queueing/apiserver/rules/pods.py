@@ -3,9 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from queueing.apiserver.failures import StatusCause, invalid_value, required
+from queueing.apiserver.failures import (
+    StatusCause,
+    duplicate,
+    forbidden_value,
+    invalid_value,
+    required,
+)
 from queueing.apiserver.schema.structural import shown
-from queueing.apiserver.tree import Object, dig
+from queueing.apiserver.tree import Object, dig, without_fields
 from queueing_api.quantity import QuantityError, canonical
 
 _SPEC_DEFAULTS: Object = {
@@ -112,13 +118,13 @@ def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
     before = old.get("spec") or {}
     if _fixed(spec) != _fixed(before):
         detail = (
-            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
+            "pod updates may not change fields other than `spec.containers[*].image`,"
             "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
             "`spec.tolerations` (only additions to existing tolerations),"
             "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
             "negative)"
         )
-        yield StatusCause("FieldValueForbidden", detail, "spec")
+        yield forbidden_value("spec", detail)
 
 
 def _fixed(spec: Object) -> Object:
@@ -135,7 +141,7 @@ def _fixed(spec: Object) -> Object:
         [{**entry, "image": None} for entry in spec.get(name) or ()]
         for name in ("containers", "initContainers")
     ]
-    return {"images": images, **{name: value for name, value in spec.items() if name not in hidden}}
+    return {"images": images, **without_fields(spec, hidden)}
 
 
 def pod_spec_violations(spec: Object, path: str) -> Iterator[StatusCause]:
@@ -150,9 +156,7 @@ def pod_spec_violations(spec: Object, path: str) -> Iterator[StatusCause]:
         if not name:
             yield required(f"{here}.name")
         elif name in seen:
-            yield StatusCause(
-                "FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{here}.name"
-            )
+            yield duplicate(f"{here}.name", shown(name))
         seen.add(name)
         if not entry.get("image"):
             yield required(f"{here}.image")

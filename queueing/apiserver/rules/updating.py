@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from queueing.apiserver.failures import StatusCause, invalid, invalid_value
+from queueing.apiserver.failures import StatusCause, forbidden_value, invalid, invalid_value
 from queueing.apiserver.resources.resource import Generation, Resource
 from queueing.apiserver.rules.kinds import KINDS
 from queueing.apiserver.schema.structural import shown
-from queueing.apiserver.tree import Object, metadata, without
+from queueing.apiserver.tree import ROOT_FIELDS, Object, metadata, without, without_fields
 
 _KEPT = (
     "creationTimestamp",
@@ -17,7 +17,6 @@ _KEPT = (
     "namespace",
     "name",
 )
-_OUTSIDE_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
 def updated(resource: Resource, old: Object, new: Object, subresource: str) -> Object:
@@ -71,12 +70,8 @@ def _generation(resource: Resource, old: Object, new: Object) -> int:
 
 
 def _without_outside(resource: Resource, obj: Object) -> dict[str, Any]:
-    hidden = (
-        _OUTSIDE_SPEC
-        if resource.stored.has_status or not resource.custom
-        else _OUTSIDE_SPEC - {"status"}
-    )
-    return {name: value for name, value in obj.items() if name not in hidden}
+    outside = resource.stored.has_status or not resource.custom
+    return without_fields(obj, ROOT_FIELDS | {"status"} if outside else ROOT_FIELDS)
 
 
 def same(old: Object, new: Object) -> bool:
@@ -108,9 +103,9 @@ def check_identity(resource: Resource, old: Object, new: Object) -> None:
         if added:
             listing = ", ".join(shown(name) for name in sorted(added))
             detail = (
-                "Forbidden: no new finalizers can be added if the object is being "
+                "no new finalizers can be added if the object is being "
                 f"deleted, found new finalizers []string{{{listing}}}"
             )
-            causes.append(StatusCause("FieldValueForbidden", detail, "metadata.finalizers"))
+            causes.append(forbidden_value("metadata.finalizers", detail))
     if causes:
         raise invalid(resource.group, resource.kind, str(before.get("name")), causes)

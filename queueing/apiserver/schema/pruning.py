@@ -2,17 +2,13 @@
 
 from typing import Any
 
-from queueing.apiserver.tree import Object
-
-_ROOT_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
+from queueing.apiserver.tree import ROOT_FIELDS, Object, without_fields
 
 
 def pruned(schema: Object, value: Object, dropped: list[str]) -> Object:
     """Return a root object less its unknown fields, whose paths are added to `dropped`."""
-    rest = {name: item for name, item in value.items() if name not in _ROOT_FIELDS}
-    kept = _prune(schema, rest, "", dropped)
-    roots = {name: item for name, item in value.items() if name in _ROOT_FIELDS}
-    return {**roots, **kept}
+    kept = _prune(schema, without_fields(value, ROOT_FIELDS), "", dropped)
+    return {**{name: value[name] for name in value if name in ROOT_FIELDS}, **kept}
 
 
 def _prune(schema: Object, value: Any, path: str, dropped: list[str]) -> Any:

@@ -8,7 +8,13 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from queueing.apiserver.failures import StatusCause, invalid_value
+from queueing.apiserver.failures import (
+    StatusCause,
+    duplicate,
+    invalid_value,
+    required,
+    unsupported_value,
+)
 from queueing.apiserver.tree import Object
 
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -49,7 +55,7 @@ def violations(schema: Object, value: Any, path: str = "") -> Iterator[StatusCau
         yield _wrong_type(schema, value, path)
         return
     if "enum" in schema and value not in schema["enum"]:
-        yield _unsupported(schema["enum"], value, path)
+        yield unsupported_value(path, shown(value), map(shown, schema["enum"]))
     if isinstance(value, str):
         yield from _text(schema, value, path)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -85,10 +91,8 @@ def _wrong_type(schema: Object, value: Any, path: str) -> StatusCause:
     return StatusCause("FieldValueTypeInvalid", f"Invalid value: {text}: {detail}", path or "<nil>")
 
 
-def _unsupported(allowed: list[Any], value: Any, path: str) -> StatusCause:
-    names = ", ".join(shown(item) for item in allowed)
-    message = f"Unsupported value: {shown(value)}: supported values: {names}"
-    return StatusCause("FieldValueNotSupported", message, path)
+def _broken(path: str, value: Any, rule: str) -> StatusCause:
+    return invalid_value(path, shown(value), f"{path} in body {rule}")
 
 
 def _text(schema: Object, value: str, path: str) -> Iterator[StatusCause]:
@@ -99,49 +103,34 @@ def _text(schema: Object, value: str, path: str) -> Iterator[StatusCause]:
             "FieldValueTooLong", f"Too long: may not be more than {longest} {unit}", path
         )
     if shortest is not None and len(value) < shortest:
-        yield invalid_value(
-            path, shown(value), f"{path} in body should be at least {shortest} chars long"
-        )
+        yield _broken(path, value, f"should be at least {shortest} chars long")
     if "pattern" in schema and not pattern(schema["pattern"]).search(value):
-        yield invalid_value(
-            path, shown(value), f"{path} in body should match '{schema['pattern']}'"
-        )
+        yield _broken(path, value, f"should match '{schema['pattern']}'")
     check = _FORMATS.get(schema.get("format", ""))
     if check and not check(value):
-        yield invalid_value(
-            path, shown(value), f"{path} in body must be of type {schema['format']}: {shown(value)}"
-        )
+        yield _broken(path, value, f"must be of type {schema['format']}: {shown(value)}")
 
 
 def _number(schema: Object, value: float, path: str) -> Iterator[StatusCause]:
     low, high, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
     if low is not None and schema.get("exclusiveMinimum") and value <= low:
-        yield invalid_value(path, shown(value), f"{path} in body should be greater than {low}")
+        yield _broken(path, value, f"should be greater than {low}")
     elif low is not None and value < low:
-        yield invalid_value(
-            path, shown(value), f"{path} in body should be greater than or equal to {low}"
-        )
+        yield _broken(path, value, f"should be greater than or equal to {low}")
     if high is not None and schema.get("exclusiveMaximum") and value >= high:
-        yield invalid_value(path, shown(value), f"{path} in body should be less than {high}")
+        yield _broken(path, value, f"should be less than {high}")
     elif high is not None and value > high:
-        yield invalid_value(
-            path, shown(value), f"{path} in body should be less than or equal to {high}"
-        )
+        yield _broken(path, value, f"should be less than or equal to {high}")
     if step and not math.isclose(value / step, round(value / step)):
-        yield invalid_value(path, shown(value), f"{path} in body should be a multiple of {step}")
+        yield _broken(path, value, f"should be a multiple of {step}")
     bits = {"int32": 31, "int64": 63}.get(schema.get("format", ""))
     if bits and not -(2**bits) <= value < 2**bits:
-        yield invalid_value(
-            path, shown(value), f"{path} in body must be of type {schema['format']}: {shown(value)}"
-        )
+        yield _broken(path, value, f"must be of type {schema['format']}: {shown(value)}")
 
 
 def _array(schema: Object, value: list[Any], path: str) -> Iterator[StatusCause]:
     most, least = schema.get("maxItems"), schema.get("minItems")
-    if most is not None and len(value) > most:
-        unit = "item" if most == 1 else "items"
-        message = f"Too many: {len(value)}: must have at most {most} {unit}"
-        yield StatusCause("FieldValueTooMany", message, path)
+    yield from _too_many(len(value), most, path)
     if least is not None and len(value) < least:
         yield invalid_value(
             path, str(len(value)), f"{path} in body should have at least {least} items"
@@ -151,6 +140,12 @@ def _array(schema: Object, value: list[Any], path: str) -> Iterator[StatusCause]
         for index, item in enumerate(value):
             yield from violations(items, item, f"{path}[{index}]")
     yield from _duplicates(schema, value, path)
+
+
+def _too_many(count: int, most: int | None, path: str) -> Iterator[StatusCause]:
+    if most is not None and count > most:
+        message = f"Too many: {count}: must have at most {most} {'item' if most == 1 else 'items'}"
+        yield StatusCause("FieldValueTooMany", message, path)
 
 
 def _duplicates(schema: Object, value: list[Any], path: str) -> Iterator[StatusCause]:
@@ -168,7 +163,7 @@ def _duplicates(schema: Object, value: list[Any], path: str) -> Iterator[StatusC
         )
         text = shown(identity)
         if text in seen:
-            yield StatusCause("FieldValueDuplicate", f"Duplicate value: {text}", f"{path}[{index}]")
+            yield duplicate(f"{path}[{index}]", text)
         seen.add(text)
 
 
@@ -176,18 +171,11 @@ def _fields(schema: Object, value: Object, path: str) -> Iterator[StatusCause]:
     properties = schema.get("properties") or {}
     for name in schema.get("required") or ():
         if name not in value:
-            field = f"{path}.{name}" if path else name
-            yield StatusCause("FieldValueRequired", "Required value", field)
+            yield required(f"{path}.{name}" if path else name)
     most, least = schema.get("maxProperties"), schema.get("minProperties")
-    if most is not None and len(value) > most:
-        unit = "item" if most == 1 else "items"
-        yield StatusCause(
-            "FieldValueTooMany", f"Too many: {len(value)}: must have at most {most} {unit}", path
-        )
+    yield from _too_many(len(value), most, path)
     if least is not None and len(value) < least:
-        yield invalid_value(
-            path, shown(value), f"{path} in body should have at least {least} properties"
-        )
+        yield _broken(path, value, f"should have at least {least} properties")
     more = schema.get("additionalProperties")
     for name, item in value.items():
         field = f"{path}.{name}" if path else name

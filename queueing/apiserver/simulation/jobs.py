@@ -1,12 +1,13 @@
 """What a Job needs next, decided from the Job and its pods alone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from queueing.apiserver.simulation.indexes import ANNOTATION, index_of, members, ranges
 from queueing.apiserver.tree import Object, copied, dig, metadata, name_of, namespace_of, uid_of
 
 _FINISHED = ("Complete", "Failed")
+_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,33 @@ def _pod(job: Object, index: int | None) -> Object:
     ]
     pod_spec = template.get("spec") or {}
     if index is not None:
-        meta["annotations"] = {**(meta.get("annotations") or {}), ANNOTATION: str(index)}
-        meta["labels"] = {**(meta.get("labels") or {}), ANNOTATION: str(index)}
+        meta["annotations"] = {**(meta.get("annotations") or {}), _INDEX: str(index)}
+        meta["labels"] = {**(meta.get("labels") or {}), _INDEX: str(index)}
         pod_spec.setdefault("hostname", f"{name}-{index}")
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod_spec}
+
+
+def index_of(pod: Object) -> int | None:
+    """Return the completion index of a pod."""
+    text = (metadata(pod).get("annotations") or {}).get(_INDEX, "")
+    return int(text) if text.isdigit() else None
+
+
+def ranges(indexes: Iterable[int]) -> str:
+    """Return completion indexes as sorted ranges: `0-3,5`."""
+    parts: list[list[int]] = []
+    for index in sorted(set(indexes)):
+        if parts and parts[-1][1] == index - 1:
+            parts[-1][1] = index
+        else:
+            parts.append([index, index])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+
+
+def members(text: str) -> set[int]:
+    """Return the indexes in a list of ranges."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        low, _, high = part.partition("-")
+        found.update(range(int(low), int(high or low) + 1))
+    return found

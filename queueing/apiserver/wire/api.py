@@ -55,6 +55,16 @@ class KindRequest:
         """Return stored objects in the asked version, in their order."""
         return await self.api.converter.converted(self.resource, objects, self.version.name)
 
+    def listed(self, items: list[Object], meta: Object) -> Object:
+        """Return shown objects as a list of their kind."""
+        api_version = self.resource.api_version(self.version.name)
+        return {
+            "kind": self.resource.list_kind,
+            "apiVersion": api_version,
+            "metadata": meta,
+            "items": items,
+        }
+
     async def stored(self, obj: Object) -> Object:
         """Return a client's object in the stored version."""
         return (await self.api.converter.converted(self.resource, [obj], self.resource.storage))[0]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from queueing.apiserver.admission.webhooks import Review
-from queueing.apiserver.failures import StatusCause, bad_request, invalid
+from queueing.apiserver.failures import bad_request, invalid, unsupported_value
 from queueing.apiserver.memory.writes import DeleteOptions
 from queueing.apiserver.tree import Object, metadata, name_of, namespace_of
 from queueing.apiserver.wire.api import KindRequest
@@ -43,17 +43,8 @@ async def delete_collection(asked: KindRequest) -> Reply:
         current = asked.api.store.peek(asked.resource, namespace_of(obj), name_of(obj))
         if current is not None:
             asked.api.writes.delete(asked.resource, current, options)
-    shown = await asked.shown_all(objects)
-    api_version = asked.resource.api_version(asked.version.name)
     version = {"resourceVersion": str(asked.api.store.version)}
-    return reply(
-        {
-            "kind": asked.resource.list_kind,
-            "apiVersion": api_version,
-            "metadata": version,
-            "items": shown,
-        }
-    )
+    return reply(asked.listed(await asked.shown_all(objects), version))
 
 
 async def _reviewed(asked: KindRequest, old: Object, options: DeleteOptions) -> None:
@@ -80,9 +71,8 @@ def _options(asked: KindRequest) -> DeleteOptions:
     if body.get("orphanDependents") is not None:
         policy = "Orphan" if body["orphanDependents"] else "Background"
     if policy and policy not in _POLICIES:
-        listing = ", ".join(f'"{word}"' for word in (*_POLICIES, "nil"))
-        text = f'Unsupported value: "{policy}": supported values: {listing}'
-        cause = StatusCause("FieldValueNotSupported", text, "propagationPolicy")
+        words = (f'"{word}"' for word in (*_POLICIES, "nil"))
+        cause = unsupported_value("propagationPolicy", f'"{policy}"', words)
         raise invalid("meta.k8s.io", "DeleteOptions", "", [cause])
     grace = body.get("gracePeriodSeconds", call.query.get("gracePeriodSeconds"))
     return DeleteOptions(

@@ -99,10 +99,7 @@ def _plain(resource: Resource, served: ServedVersion) -> list[Object]:
         "verbs": list(resource.verbs),
         "storageVersionHash": _hash(f"{resource.key}/{resource.storage}"),
     }
-    if resource.short_names:
-        made["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        made["categories"] = list(resource.categories)
+    made |= _other_names(resource)
     below = [
         {
             "name": f"{resource.plural}/{name}",
@@ -115,6 +112,11 @@ def _plain(resource: Resource, served: ServedVersion) -> list[Object]:
         for name, kind in _subresources(resource, served)
     ]
     return [made, *below]
+
+
+def _other_names(resource: Resource) -> Object:
+    names = {"shortNames": resource.short_names, "categories": resource.categories}
+    return {word: list(found) for word, found in names.items() if found}
 
 
 def _subresources(resource: Resource, served: ServedVersion) -> list[tuple[str, str]]:
@@ -171,10 +173,7 @@ def _discovered(resource: Resource, served: ServedVersion, group: str, version: 
         "singularResource": resource.singular,
         "verbs": list(resource.verbs),
     }
-    if resource.short_names:
-        made["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        made["categories"] = list(resource.categories)
+    made |= _other_names(resource)
     below = [
         {
             "subresource": name,

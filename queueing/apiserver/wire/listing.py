@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from queueing.apiserver.failures import ApiFailure, StatusCause, bad_request, expired, invalid
+from queueing.apiserver.failures import ApiFailure, bad_request, expired, forbidden_value, invalid
 from queueing.apiserver.memory.selectors import field_match, label_match, selected_name
 from queueing.apiserver.tree import Object, name_of, namespace_of
 from queueing.apiserver.wire.api import KindRequest
@@ -145,5 +145,5 @@ def _continued(asked: KindRequest, token: str) -> tuple[int, list[Object]]:
 
 def forbidden_match(text: str) -> ApiFailure:
     """Return 422 for a resourceVersionMatch that does not go with the rest of a query."""
-    cause = StatusCause("FieldValueForbidden", f"Forbidden: {text}", "resourceVersionMatch")
+    cause = forbidden_value("resourceVersionMatch", text)
     return invalid("meta.k8s.io", "ListOptions", "", [cause])

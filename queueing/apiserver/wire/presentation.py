@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from queueing.apiserver.tree import Object, metadata
+from queueing.apiserver.tree import Object, metadata, without_fields
 from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import JSON
-from queueing.apiserver.wire.tables import table
-
-META = "meta.k8s.io/v1"
+from queueing.apiserver.wire.tables import META, partial, table
 
 
 class Form(StrEnum):
@@ -50,7 +48,7 @@ def presented(asked: KindRequest, obj: Object) -> tuple[Object, str]:
             asked, [obj], {"resourceVersion": metadata(obj).get("resourceVersion", "")}
         ), shape.content_type
     if shape.form is Form.METADATA:
-        return _partial(obj), shape.content_type
+        return partial(obj), shape.content_type
     return obj, shape.content_type
 
 
@@ -60,27 +58,13 @@ def presented_list(asked: KindRequest, objects: list[Object], meta: Object) -> t
     if shape.form is Form.TABLE:
         return table(asked, objects, meta), shape.content_type
     if shape.form is Form.METADATA_LIST:
-        items = [_partial(obj) for obj in objects]
+        items = [partial(obj) for obj in objects]
         return {
             "kind": "PartialObjectMetadataList",
             "apiVersion": META,
             "metadata": meta,
             "items": items,
         }, JSON
-    resource = asked.resource
-    if not resource.custom:
-        objects = [
-            {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}
-            for obj in objects
-        ]
-    api_version = resource.api_version(asked.version.name)
-    return {
-        "kind": resource.list_kind,
-        "apiVersion": api_version,
-        "metadata": meta,
-        "items": objects,
-    }, JSON
-
-
-def _partial(obj: Object) -> Object:
-    return {"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": metadata(obj)}
+    if not asked.resource.custom:
+        objects = [without_fields(obj, ("apiVersion", "kind")) for obj in objects]
+    return asked.listed(objects, meta), JSON

@@ -4,7 +4,7 @@ from queueing.apiserver.failures import ApiFailure, bad_request
 from queueing.apiserver.resources.fitting import fitted
 from queueing.apiserver.resources.shapes import message_of
 from queueing.apiserver.schema.pruning import pruned
-from queueing.apiserver.tree import Object
+from queueing.apiserver.tree import Object, without_fields
 from queueing.apiserver.wire.api import KindRequest
 
 _METADATA_FIELDS = frozenset(
@@ -74,7 +74,4 @@ def _known_metadata(body: Object, unknown: list[str]) -> Object:
     if not strange:
         return body
     unknown.extend(f"metadata.{name}" for name in strange)
-    return {
-        **body,
-        "metadata": {name: value for name, value in meta.items() if name in _METADATA_FIELDS},
-    }
+    return {**body, "metadata": without_fields(meta, strange)}

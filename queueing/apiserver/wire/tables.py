@@ -10,6 +10,7 @@ from queueing.apiserver.wire.ages import age
 from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.rows import BUILTIN_COLUMNS, BUILTIN_ROWS, NAMELESS
 
+META = "meta.k8s.io/v1"
 _NAME = Column(
     name="Name",
     path=".metadata.name",
@@ -28,7 +29,7 @@ def table(asked: KindRequest, objects: list[Object], meta: Object) -> Object:
     rows = [_row(obj, cells(obj), include) for obj in objects]
     return {
         "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
+        "apiVersion": META,
         "metadata": meta,
         "columnDefinitions": [_definition(column) for column in columns],
         "rows": rows,
@@ -86,9 +87,10 @@ def _row(obj: Object, cells: list[Any], include: str) -> Object:
     if include == "Object":
         made["object"] = obj
     elif include == "Metadata":
-        made["object"] = {
-            "kind": "PartialObjectMetadata",
-            "apiVersion": "meta.k8s.io/v1",
-            "metadata": metadata(obj),
-        }
+        made["object"] = partial(obj)
     return made
+
+
+def partial(obj: Object) -> Object:
+    """Return an object's metadata alone."""
+    return {"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": metadata(obj)}

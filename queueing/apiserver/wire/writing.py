@@ -20,7 +20,15 @@ from queueing.apiserver.rules.creation import check, defaulted
 from queueing.apiserver.rules.updating import updated
 from queueing.apiserver.schema.declared import misfit
 from queueing.apiserver.schema.structure import Structure
-from queueing.apiserver.tree import Object, metadata, name_of, with_value, without
+from queueing.apiserver.tree import (
+    ROOT_FIELDS,
+    Object,
+    metadata,
+    name_of,
+    with_value,
+    without,
+    without_fields,
+)
 from queueing.apiserver.wire.api import KindRequest
 from queueing.apiserver.wire.bodies import Reply, decoded, object_body, reply
 from queueing.apiserver.wire.strictness import admitted_fields
@@ -49,20 +57,25 @@ async def _create(
     made = writes.prepare_create(resource, asked.namespace, body)
     if entries is not None:
         made = with_value(made, ("metadata", "managedFields"), entries)
-    review = Review(
-        resource=resource,
-        operation="CREATE",
-        obj=made,
-        old=None,
-        namespace=asked.namespace,
-        name=name_of(made),
-        dry_run=asked.call.dry_run,
-    )
+    review = _review(asked, made, None)
     made = await _mutated(asked, review, made)
     check(resource, resource.stored, made)
     warnings += await asked.api.admission.validated(review.with_object(made))
     stored = writes.commit_create(resource, made, _author(asked))
     return await _answer(asked, stored, status, warnings)
+
+
+def _review(asked: KindRequest, made: Object, old: Object | None) -> Review:
+    return Review(
+        resource=asked.resource,
+        operation="CREATE" if old is None else "UPDATE",
+        obj=made,
+        old=old,
+        namespace=asked.namespace,
+        name=name_of(made),
+        subresource="" if old is None else asked.target.subresource,
+        dry_run=asked.call.dry_run,
+    )
 
 
 async def _mutated(asked: KindRequest, review: Review, made: Object) -> Object:
@@ -115,12 +128,7 @@ async def update(asked: KindRequest) -> Reply:
     """Answer a PUT of an object or of its status."""
     body = object_body(asked.call.body, asked.call.content_type)
     _check_type(asked, body)
-    if name_of(body) != asked.name:
-        message = (
-            f"the name of the object ({name_of(body)}) does not match the name on the URL "
-            f"({asked.name})"
-        )
-        raise bad_request(message)
+    _check_name(asked, body)
     warnings: list[str] = []
     old = asked.current()
     body = await asked.stored(admitted_fields(asked, body, warnings))
@@ -134,16 +142,7 @@ async def _replace(asked: KindRequest, old: Object, new: Object, warnings: list[
     resource, writes = asked.resource, asked.api.writes
     subresource = asked.target.subresource
     made = writes.prepare_update(resource, old, new, subresource)
-    review = Review(
-        resource=resource,
-        operation="UPDATE",
-        obj=made,
-        old=old,
-        namespace=asked.namespace,
-        name=asked.name,
-        subresource=subresource,
-        dry_run=asked.call.dry_run,
-    )
+    review = _review(asked, made, old)
     changed = await _mutated(asked, review, made)
     if changed is not made:
         made = updated(resource, old, changed, subresource)
@@ -249,9 +248,7 @@ def _declared(asked: KindRequest, config: Object, warnings: list[str]) -> Object
     """Refuse (500, as the API does) a custom configuration with fields that nobody declared."""
     if not asked.resource.custom:
         return admitted_fields(asked, config, warnings)
-    roots = ("apiVersion", "kind", "metadata")
-    rest = {name: value for name, value in config.items() if name not in roots}
-    sentence = misfit(asked.version.schema, rest)
+    sentence = misfit(asked.version.schema, without_fields(config, ROOT_FIELDS))
     if sentence:
         what = f"{asked.namespace}/{asked.name}; {config['apiVersion']}, Kind={asked.resource.kind}"
         text = f"failed to create typed patch object ({what}): {sentence}"
@@ -283,9 +280,13 @@ def _check_application(asked: KindRequest, config: Any) -> None:
     _check_type(asked, config)
     if metadata(config).get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
-    if name_of(config) not in ("", asked.name):
-        message = (
-            f"the name of the object ({name_of(config)}) does not match the name on the "
-            f"URL ({asked.name})"
+    if name_of(config):
+        _check_name(asked, config)
+
+
+def _check_name(asked: KindRequest, body: Object) -> None:
+    if name_of(body) != asked.name:
+        raise bad_request(
+            f"the name of the object ({name_of(body)}) does not match the name on the URL "
+            f"({asked.name})"
         )
-        raise bad_request(message)

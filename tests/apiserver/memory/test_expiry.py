@@ -1,4 +1,4 @@
-from queueing.apiserver.memory.expiry import EVENT_LIFE_S, expire_events
+from queueing.apiserver.memory.collection import EVENT_LIFE_S, expire_events
 from queueing.apiserver.memory.store import Store
 from queueing.apiserver.memory.writes import StoreWrites
 from queueing.apiserver.tree import Object, name_of
