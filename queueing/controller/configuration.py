@@ -13,7 +13,7 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.registry import queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
-from queueing.observe.metric_rows import Group
+from queueing.observe.metric_rows import MetricGroup
 from queueing.translate.configuration import (
     is_enabled,
     managed_namespaces,
@@ -59,12 +59,15 @@ class ControllerRules:
     workload_workers: int = WORKLOAD_WORKERS
 
 
-def metric_groups(configuration: Configuration) -> frozenset[Group]:
+def metric_groups(configuration: Configuration) -> frozenset[MetricGroup]:
     """Return which of the optional groups of metrics are served."""
     metrics = configuration.metrics
     local = metrics.local_queue_metrics.enable and is_enabled(configuration, "LocalQueueMetrics")
-    wanted = {Group.LOCAL_QUEUES: local, Group.RESOURCES: metrics.enable_cluster_queue_resources}
-    gates = (Group.COHORTS, Group.CREATION, Group.UNADMITTED)
+    wanted = {
+        MetricGroup.LOCAL_QUEUES: local,
+        MetricGroup.RESOURCES: metrics.enable_cluster_queue_resources,
+    }
+    gates = (MetricGroup.COHORTS, MetricGroup.CREATION, MetricGroup.UNADMITTED)
     by_gate = {one: is_enabled(configuration, one.removeprefix(GATES)) for one in gates}
     return frozenset(group for group, on in (wanted | by_gate).items() if on)
 

@@ -21,7 +21,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CompiledGroup:
     """A resource group, prepared for the search: its flavors in order of preference."""
 
     index: int
@@ -38,7 +38,7 @@ def compile_group(
     flavors: Mapping[FlavorName, FlavorFact],
     *,
     places_all: bool,
-) -> Group:
+) -> CompiledGroup:
     """Join a resource group with the flavors that it names."""
     options = tuple(
         Option(
@@ -48,10 +48,12 @@ def compile_group(
         )
         for one in group.flavors
     )
-    return Group(index, frozenset(group.covered), options, places_all)
+    return CompiledGroup(index, frozenset(group.covered), options, places_all)
 
 
-def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> Obstacle | None:
+def ineligibility(
+    group: CompiledGroup, option: Option, pod_sets: Iterable[PodSet]
+) -> Obstacle | None:
     """Return why pods may not use a flavor; None if they may.
 
     A flavor with a topology is only for pods that request one, unless all flavors of the queue have
@@ -81,7 +83,7 @@ def ineligibility(group: Group, option: Option, pod_sets: Iterable[PodSet]) -> O
 
 
 def out_of_devices(
-    group: Group, option: Option, pod_sets: Iterable[tuple[PodSet, int]]
+    group: CompiledGroup, option: Option, pod_sets: Iterable[tuple[PodSet, int]]
 ) -> Obstacle | None:
     """Return why a flavor's devices cannot serve pod sets with these counts; None if they can."""
     flavor = option.flavor

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
-from queueing.core.eligibility import Group, ineligibility, out_of_devices
+from queueing.core.eligibility import CompiledGroup, ineligibility, out_of_devices
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable
@@ -24,7 +24,7 @@ Amounts = tuple[tuple[ResourceName, int], ...]
 class Ask:
     """What a part of a demand needs from one resource group; all of it comes from one flavor."""
 
-    group: Group
+    group: CompiledGroup
     amounts: Amounts
     obstacles: tuple[Obstacle | None, ...]
     """For each flavor of the group, why the pods may not use it; None if they may."""
@@ -37,7 +37,7 @@ class Ask:
 
 
 @value(kw_only=False)
-class Part:
+class PodSetGroup:
     """Pod sets that get the same flavors; most often a single one."""
 
     index: int
@@ -57,7 +57,7 @@ Prices = Mapping[tuple[int, ResourceName, FlavorName], int]
 class Outline:
     """All parts of a demand, and the total of each pod set."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PodSetGroup, ...]
     totals: tuple[Mapping[ResourceName, int], ...]
     prices: Prices = field(default_factory=dict)
     spelled: dict[tuple[object, ...], tuple[PodSetAssignment, ...]] = field(
@@ -77,7 +77,7 @@ class Outline:
         return self.prices.get((number, name, flavor), total) if self.prices else total
 
 
-def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck) -> Outline:
+def outline_of(demand: Demand, groups: Sequence[CompiledGroup], quota_check: QuotaCheck) -> Outline:
     """Return the outline of a demand: its requests by part and resource group."""
     group_of = {resource: group for group in groups for resource in group.covered}
     again = _named_again(demand) if demand.claims else frozenset()
@@ -97,7 +97,7 @@ def outline_of(demand: Demand, groups: Sequence[Group], quota_check: QuotaCheck)
     return Outline(parts, kept, prices, wanted=_wanted(parts))
 
 
-def _wanted(parts: Sequence[Part]) -> tuple[tuple[FlavorResource, int], ...] | None:
+def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], ...] | None:
     """Return what a single part needs of the first flavor of each group that its pods may use."""
     if len(parts) != 1 or parts[0].uncovered is not None:
         return None
@@ -174,8 +174,8 @@ def _part(
     numbers: Sequence[int],
     demand: Demand,
     totals: Sequence[Mapping[ResourceName, int]],
-    rules: tuple[Mapping[ResourceName, Group], QuotaCheck, Prices],
-) -> Part:
+    rules: tuple[Mapping[ResourceName, CompiledGroup], QuotaCheck, Prices],
+) -> PodSetGroup:
     group_of, quota_check, prices = rules
     wanted: dict[ResourceName, int] = {}
     for number in numbers:
@@ -207,13 +207,13 @@ def _part(
         )
         for one, amounts in asked.items()
     )
-    return Part(index, tuple(numbers), asks, uncovered)
+    return PodSetGroup(index, tuple(numbers), asks, uncovered)
 
 
 def _prices(
     demand: Demand,
     totals: Sequence[Mapping[ResourceName, int]],
-    group_of: Mapping[ResourceName, Group],
+    group_of: Mapping[ResourceName, CompiledGroup],
     again: Again,
 ) -> Prices:
     """Return what pod sets are charged in flavors with device offers for their shape."""
@@ -243,7 +243,7 @@ def _charge(offer: DeviceOffer, pods: int) -> int:
 
 
 def _priced(
-    group: Group,
+    group: CompiledGroup,
     amounts: Iterable[tuple[ResourceName, int]],
     pod_sets: tuple[Sequence[int], Sequence[Mapping[ResourceName, int]]],
     prices: Prices,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from queueing.core.eligibility import Group, compile_group
+from queueing.core.eligibility import CompiledGroup, compile_group
 from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy
 from queueing.core.names import FlavorName, ResourceName
 from queueing.core.outline import Outline, outline_of
@@ -19,7 +19,7 @@ class Offer:
     __slots__ = ("_outlines", "flavors", "groups")
 
     def __init__(
-        self, groups: tuple[Group, ...], flavors: Mapping[FlavorName, FlavorFact | None]
+        self, groups: tuple[CompiledGroup, ...], flavors: Mapping[FlavorName, FlavorFact | None]
     ) -> None:
         self.groups = groups
         self.flavors = flavors

@@ -57,7 +57,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class KubeconfigSource:
     """Where the configuration comes from; empty means KUBECONFIG, ~/.kube/config or the pod."""
 
     kubeconfig: str | None = None
@@ -76,7 +76,7 @@ async def load_cluster(
 
     `strict_tls=False` accepts cluster CAs without key identifiers, which Python 3.13 refuses.
     """
-    source = Source(kubeconfig=kubeconfig, context=context, strict_tls=strict_tls)
+    source = KubeconfigSource(kubeconfig=kubeconfig, context=context, strict_tls=strict_tls)
     clock = clock or SystemClock()
     loaded = await _load(source, clock)
     try:
@@ -117,7 +117,7 @@ class _Loaded:
     identification: Identification
 
 
-async def _load(source: Source, clock: Clock) -> _Loaded:
+async def _load(source: KubeconfigSource, clock: Clock) -> _Loaded:
     from kubernetes_asyncio.client import Configuration  # noqa: PLC0415 - 0.6 s, see above
     from kubernetes_asyncio.config.config_exception import (  # noqa: PLC0415 - as above
         ConfigException,
@@ -137,12 +137,12 @@ async def _load(source: Source, clock: Clock) -> _Loaded:
     return _Loaded(server, grant, settings, read.namespace, read.identification)
 
 
-def _is_pod(source: Source) -> bool:
+def _is_pod(source: KubeconfigSource) -> bool:
     asked = source.kubeconfig or source.context or os.environ.get("KUBECONFIG")
     return not asked and _SERVICE_ACCOUNT.is_file()
 
 
-async def _read_pod(_source: Source, settings: Any) -> Reading:
+async def _read_pod(_source: KubeconfigSource, settings: Any) -> Reading:
     from kubernetes_asyncio.config import load_incluster_config  # noqa: PLC0415 - see above
 
     load_incluster_config(settings, try_refresh_token=False)  # type: ignore[no-untyped-call]
@@ -151,22 +151,22 @@ async def _read_pod(_source: Source, settings: Any) -> Reading:
     return Reading(namespace, Identification(authority), token_in_file=True, end=None)
 
 
-async def _read_files(source: Source, settings: Any) -> Reading:
+async def _read_files(source: KubeconfigSource, settings: Any) -> Reading:
     if not _files_of(source):
         raise FileNotFoundError("there is no such file")
     return await read_kubeconfig(_names_of(source), source.context, settings)
 
 
-def _names_of(source: Source) -> str:
+def _names_of(source: KubeconfigSource) -> str:
     return source.kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
 
 
-def _files_of(source: Source) -> list[Path]:
+def _files_of(source: KubeconfigSource) -> list[Path]:
     named = [Path(one).expanduser() for one in _names_of(source).split(os.pathsep) if one]
     return [one for one in named if one.exists()]
 
 
-def _tls_context(loaded: _Loaded, source: Source) -> ssl.SSLContext:
+def _tls_context(loaded: _Loaded, source: KubeconfigSource) -> ssl.SSLContext:
     authority = loaded.identification.authority
     context = ssl.create_default_context(cadata=as_text(authority) or None)
     if not loaded.settings.verify_ssl:
@@ -183,7 +183,7 @@ def _present_certificate(context: ssl.SSLContext, ours: Identification) -> None:
         present(context, ours.certificate, ours.key or ours.certificate)  # one file may hold both
 
 
-def _way_out(source: Source, error: Exception) -> str:
+def _way_out(source: KubeconfigSource, error: Exception) -> str:
     where = _names_of(source)
     why = " ".join(str(error).split()) or "an entry is missing"
     return (

@@ -20,7 +20,7 @@ _STDOUT, _STDERR, _STATUS = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ExecTarget:
     """Where a command is run; without a container in the pod's first one."""
 
     namespace: str
@@ -29,7 +29,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class CommandResult:
     """A command that has ended; of its outputs the last 64 KiB each."""
 
     code: int
@@ -44,8 +44,8 @@ class _Outcome(Status, frozen=True):
 
 
 async def execute(
-    client: Client, place: Place, words: Sequence[str], begun: Callable[[], None]
-) -> Ended:
+    client: Client, place: ExecTarget, words: Sequence[str], begun: Callable[[], None]
+) -> CommandResult:
     """Run a command to its end; `begun` is called when the container has it.
 
     Raises a KubeError when it is refused, and LostError when the connection breaks: the command may
@@ -67,7 +67,7 @@ async def execute(
     outcome = _read(kept[_STATUS])
     if outcome is None:
         raise LostError(f"the connection to {place.namespace}/{place.pod} broke")
-    return Ended(
+    return CommandResult(
         code=_code(outcome),
         output=kept[_STDOUT].decode("utf-8", "replace"),
         errors=kept[_STDERR].decode("utf-8", "replace"),

@@ -21,17 +21,17 @@ class PageMeta(msgspec.Struct, rename="camel"):
     continue_token: str = msgspec.field(default="", name="continue")
 
 
-class Page(msgspec.Struct):
+class ListPage(msgspec.Struct):
     """One page of a list, its objects not decoded yet."""
 
     metadata: PageMeta
     items: list[msgspec.Raw] | None = None
 
 
-_PAGES = msgspec.json.Decoder(Page)
+_PAGES = msgspec.json.Decoder(ListPage)
 
 
-def decode_page(body: bytes) -> Page:
+def decode_page(body: bytes) -> ListPage:
     """Decode the frame of a list; raises msgspec.DecodeError for anything else."""
     return _PAGES.decode(body)
 

@@ -22,7 +22,7 @@ class ReplicaRole(StrEnum):
     STANDALONE = "standalone"
 
 
-class Group(StrEnum):
+class MetricGroup(StrEnum):
     """Metrics that the Configuration can turn on or off, by its setting."""
 
     RESOURCES = "metrics.enableClusterQueueResources"
@@ -76,7 +76,7 @@ class MetricRow:
     labels: tuple[str, ...]
     help: str
     buckets: tuple[float, ...] = ()
-    groups: frozenset[Group] = frozenset()
+    groups: frozenset[MetricGroup] = frozenset()
     prefix: str = "kueue"
     followed: bool = False
 

@@ -11,7 +11,7 @@ from queueing.observe.metric_rows import (
     RUN_BUCKETS,
     SHORT_BUCKETS,
     WAIT_BUCKETS,
-    Group,
+    MetricGroup,
     MetricRow,
 )
 from queueing.observe.metric_rows import counter as _counter
@@ -27,11 +27,11 @@ def _of_local_queue(row: MetricRow) -> MetricRow:
         name=f"local_queue_{row.name}",
         labels=("name", "namespace", *labels),
         help=f"Per LocalQueue: {row.help[0].lower()}{row.help[1:]}",
-        groups=row.groups | {Group.LOCAL_QUEUES},
+        groups=row.groups | {MetricGroup.LOCAL_QUEUES},
     )
 
 
-def _optional(row: MetricRow, *groups: Group) -> MetricRow:
+def _optional(row: MetricRow, *groups: MetricGroup) -> MetricRow:
     return replace(row, groups=frozenset(groups))
 
 
@@ -101,7 +101,7 @@ _BOTH = (
             "cluster_queue reason underlying_cause",
             "Workloads that are not admitted: the reason of `Admitted`, and of `QuotaReserved`.",
         ),
-        Group.UNADMITTED,
+        MetricGroup.UNADMITTED,
     ),
 )
 """Metrics that exist for each ClusterQueue and for each LocalQueue."""
@@ -182,7 +182,7 @@ _CLUSTER_QUEUES = (
             CREATION_BUCKETS,
             "Time from the creation of a job, in whole seconds, to that of its Workload.",
         ),
-        Group.CREATION,
+        MetricGroup.CREATION,
     ),
     _counter(
         "evicted_workloads_once_total",
@@ -211,7 +211,7 @@ _CLUSTER_QUEUES = (
             "name namespace active",
             "1 for whether the LocalQueue is active: `True`, `False` or `Unknown`; else 0.",
         ),
-        Group.LOCAL_QUEUES,
+        MetricGroup.LOCAL_QUEUES,
     ),
     _optional(
         _gauge(
@@ -219,7 +219,7 @@ _CLUSTER_QUEUES = (
             "name namespace cluster_queue",
             "The decayed usage by which the LocalQueues of a ClusterQueue take turns.",
         ),
-        Group.LOCAL_QUEUES,
+        MetricGroup.LOCAL_QUEUES,
     ),
     _gauge(
         "cluster_queue_weighted_share",
@@ -332,9 +332,9 @@ _ALL = (
     *_BOTH,
     *(_of_local_queue(row) for row in _BOTH),
     *_CLUSTER_QUEUES,
-    *(_optional(row, Group.RESOURCES) for row in _RESOURCES),
-    *(_optional(row, Group.RESOURCES, Group.LOCAL_QUEUES) for row in _LOCAL_RESOURCES),
-    *(_optional(row, Group.COHORTS) for row in _COHORTS),
+    *(_optional(row, MetricGroup.RESOURCES) for row in _RESOURCES),
+    *(_optional(row, MetricGroup.RESOURCES, MetricGroup.LOCAL_QUEUES) for row in _LOCAL_RESOURCES),
+    *(_optional(row, MetricGroup.COHORTS) for row in _COHORTS),
     *_BUILD,
     *(replace(row, prefix="queueing") for row in (*_OWN, *CHECKPOINTS)),
 )

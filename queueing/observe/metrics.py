@@ -13,7 +13,7 @@ from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 
 from queueing import __version__
-from queueing.observe.metric_rows import NAMING, Group, MetricKind, MetricRow, ReplicaRole
+from queueing.observe.metric_rows import NAMING, MetricGroup, MetricKind, MetricRow, ReplicaRole
 from queueing.observe.metric_table import ROWS, TABLE
 
 ROLE_LABEL = "replica_role"
@@ -21,7 +21,7 @@ ROLE_LABEL = "replica_role"
 
 Labels = tuple[str, ...]
 _END = b"# EOF\n"
-_DEFAULT_GROUPS = frozenset(Group) - {Group.RESOURCES}
+_DEFAULT_GROUPS = frozenset(MetricGroup) - {MetricGroup.RESOURCES}
 
 
 class Series(Protocol):
@@ -147,7 +147,7 @@ class Exposition(NamedTuple):
 class Metrics:
     """All metrics of the table as attributes, under their names without prefix."""
 
-    def __init__(self, role: ReplicaRole, groups: Iterable[Group] = _DEFAULT_GROUPS) -> None:
+    def __init__(self, role: ReplicaRole, groups: Iterable[MetricGroup] = _DEFAULT_GROUPS) -> None:
         """Make every metric of the table.
 
         Silent are those that need a group not in `groups`, and of a follower those that only a

@@ -15,7 +15,7 @@ from aiohttp import web
 from queueing.clock import SystemClock
 from queueing.core.selectors import Selector
 from queueing.kube.client import Client
-from queueing.kube.config import Source, load_cluster
+from queueing.kube.config import KubeconfigSource, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import Target
 from queueing.serving.aggregator import learn_aggregator
@@ -58,7 +58,7 @@ class Address:
 class ServingOptions:
     """How to serve. An address of None leaves that port out."""
 
-    source: Source
+    source: KubeconfigSource
     socket: Path
     """Unix socket on which the controller of this replica speaks."""
     managed: Selector

@@ -6,13 +6,13 @@ from aiohttp import web
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.errors import ForbiddenError, LostError, NotFoundError
-from queueing.kube.execution import OUTPUT_MAX, Ended, Place, execute
+from queueing.kube.execution import OUTPUT_MAX, CommandResult, ExecTarget, execute
 from tests.kube.kubelet import SUCCESS, Behave, attend, failure, listening, says
 
-PLACE = Place(namespace="team", pod="train-0", container="main")
+PLACE = ExecTarget(namespace="team", pod="train-0", container="main")
 
 
-async def ran(behave: Behave) -> tuple[Ended, list[web.Request]]:
+async def ran(behave: Behave) -> tuple[CommandResult, list[web.Request]]:
     seen: list[web.Request] = []
 
     async def handler(request: web.Request) -> web.StreamResponse:
@@ -28,7 +28,7 @@ async def ran(behave: Behave) -> tuple[Ended, list[web.Request]]:
 
 async def test_a_command_is_run_and_its_outputs_are_kept_apart() -> None:
     ended, (request,) = await ran(says(b"\x01s3://", b"\x02slow", b"\x01b/1\n", SUCCESS))
-    assert ended == Ended(code=0, output="s3://b/1\n", errors="slow")
+    assert ended == CommandResult(code=0, output="s3://b/1\n", errors="slow")
     assert request.path == "/api/v1/namespaces/team/pods/train-0/exec"
     assert request.query.getall("command") == ["save", "--to", "a b&c"]
     assert request.query["container"] == "main"

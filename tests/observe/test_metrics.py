@@ -7,7 +7,7 @@ from queueing.observe.metric_reference import render
 from queueing.observe.metric_rows import (
     CLUSTER_QUEUE,
     LOCAL_QUEUE,
-    Group,
+    MetricGroup,
     MetricKind,
     MetricRow,
     ReplicaRole,
@@ -27,7 +27,7 @@ def test_no_metric_is_in_the_table_twice() -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.full_name)
 def test_every_metric_of_the_table_can_be_kept(row: MetricRow) -> None:
-    metrics = Metrics(ReplicaRole.LEADER, Group)
+    metrics = Metrics(ReplicaRole.LEADER, MetricGroup)
     series = getattr(metrics, row.name).labels(**dict.fromkeys(row.labels, "x"))
     match row.kind:
         case MetricKind.COUNTER:
@@ -109,7 +109,7 @@ def test_a_metric_that_is_turned_off_swallows_everything() -> None:
 
 
 def test_a_follower_keeps_what_it_is_enough_to_watch_for() -> None:
-    metrics = Metrics(ReplicaRole.FOLLOWER, Group)
+    metrics = Metrics(ReplicaRole.FOLLOWER, MetricGroup)
     for row in TABLE:
         getattr(metrics, row.name).labels(**dict.fromkeys(row.labels, "x"))
     served = {row.full_name for row in TABLE if lines(metrics, f"{row.full_name}{{")}

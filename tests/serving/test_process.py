@@ -16,7 +16,7 @@ from aiohttp import ClientError, ClientSession, TCPConnector
 from queueing.apiserver.server import EmbeddedServer, serve
 from queueing.core.selectors import Requirement, Selector
 from queueing.kube.client import Client
-from queueing.kube.config import Cluster, Source
+from queueing.kube.config import Cluster, KubeconfigSource
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import MUTATING_WEBHOOKS, NAMESPACES, SECRETS
 from queueing.serving import process
@@ -83,7 +83,7 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         ports = dict(zip(names, free_ports(len(names)), strict=True))
         addresses = {name: Address("127.0.0.1", port) for name, port in ports.items()}
         options = ServingOptions(
-            source=Source(kubeconfig=str(kubeconfig)),
+            source=KubeconfigSource(kubeconfig=str(kubeconfig)),
             socket=tmp_path / "s",
             managed=MANAGED,
             keeping=Keeping(namespace="kueue-system", secret=SECRET.name, names=NAMES),

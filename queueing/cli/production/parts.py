@@ -15,7 +15,7 @@ from queueing.cli.production.loops import run_to_the_end
 from queueing.controller.app import Options, run
 from queueing.controller.process.probes import BadAddressError, address_of
 from queueing.kinds.registry import QUEUED
-from queueing.kube.config import ConfigurationError, Source
+from queueing.kube.config import ConfigurationError, KubeconfigSource
 from queueing.kube.resources import LEASES
 from queueing.observe.logs import LogFormat, configure
 from queueing.serving.certificate_secret import Keeping
@@ -77,7 +77,7 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
     )
     metrics = address_of(configuration.metrics.bind_address, "metrics.bindAddress")
     return ServingOptions(
-        source=Source(kubeconfig=flags.kubeconfig, context=flags.context),
+        source=KubeconfigSource(kubeconfig=flags.kubeconfig, context=flags.context),
         socket=socket,
         managed=managed_namespaces(configuration),
         manage_without_queue=configuration.manage_jobs_without_queue_name,

@@ -15,7 +15,7 @@ import msgspec
 from typing_extensions import override
 
 from queueing.controller.credits.budgets import Budgets
-from queueing.controller.credits.intake import Intake, lag_of
+from queueing.controller.credits.intake import CreditIntake, lag_of
 from queueing.controller.credits.usage_records import UsageRecords
 from queueing.controller.intake.pump import Pump
 from queueing.controller.term import Term
@@ -49,7 +49,7 @@ class Accounts(Ledgers):
     These are reconciled again, by the pump, when their writes may be sent.
     """
 
-    def __init__(self, term: Term, intake: Intake, pump: Pump) -> None:
+    def __init__(self, term: Term, intake: CreditIntake, pump: Pump) -> None:
         self._engine, self._writes, self._clock = term.engine, term.writes, term.clock
         self._intake, self._pump = intake, pump
         self._written: dict[str, CreditAccountFact] = {}

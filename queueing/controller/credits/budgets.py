@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 
 from queueing.clock import Clock
-from queueing.controller.credits.intake import Intake
+from queueing.controller.credits.intake import CreditIntake
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.credits.facts import BudgetAccountFact
 from queueing.kube.errors import KubeError
@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 class Budgets:
     """Knows which budgets differ from their status; called by `Accounts`."""
 
-    def __init__(self, engine: Engine, writes: LeaderWrites, clock: Clock, intake: Intake) -> None:
+    def __init__(
+        self, engine: Engine, writes: LeaderWrites, clock: Clock, intake: CreditIntake
+    ) -> None:
         self._engine, self._writes, self._clock, self._intake = engine, writes, clock, intake
         self._written: dict[str, BudgetAccountFact] = {}
         self._last: dict[str, float] = {}

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from queueing.controller.credits.accounts import Accounts
 from queueing.controller.credits.conditions import PolicyConditions
-from queueing.controller.credits.intake import Intake
+from queueing.controller.credits.intake import CreditIntake
 from queueing.controller.intake.pump import Pump
 from queueing.controller.term import Term
 from queueing.core.credits.facts import CreditFact
@@ -36,7 +36,7 @@ class Credits:
 
     def __init__(self, term: Term, pump: Pump, *, fair_sharing: bool) -> None:
         self._term, self._cycle = term, term.queues.cycle
-        self.intake = Intake(self._observe, self._cycle.set)
+        self.intake = CreditIntake(self._observe, self._cycle.set)
         self.accounts = Accounts(term, self.intake, pump)
         self._conditions = PolicyConditions(
             term.engine, term.writes, term.clock, self.intake, fair_sharing=fair_sharing

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from queueing.clock import Clock
-from queueing.controller.credits.intake import Intake
+from queueing.controller.credits.intake import CreditIntake
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Uid
 from queueing.kube.errors import KubeError
@@ -24,7 +24,7 @@ class PolicyConditions:
         engine: Engine,
         writes: LeaderWrites,
         clock: Clock,
-        intake: Intake,
+        intake: CreditIntake,
         *,
         fair_sharing: bool,
     ) -> None:

@@ -23,7 +23,7 @@ def lag_of(horizon_s: int) -> int:
     return max(1, min(LAG_S_MAX, horizon_s // 60))
 
 
-class Intake:
+class CreditIntake:
     """These objects as last seen. `observe` gets each fact, `changed` asks for a cycle."""
 
     def __init__(self, observe: Callable[[CreditFact], None], changed: Callable[[], None]) -> None:

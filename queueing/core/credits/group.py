@@ -52,7 +52,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SiblingShare:
     """Weight and entitlement of a child among its siblings."""
 
     weight: int
@@ -61,7 +61,7 @@ class Standing:
     """Micro-credits per second."""
 
 
-class Group:
+class SiblingAccounts:
     """The accounts of siblings, up to the time `at`."""
 
     def __init__(self, at: int, *, decay: Decay, debt_limit_s: int) -> None:
@@ -157,7 +157,7 @@ class Group:
 
     def reshape(
         self,
-        members: Mapping[Member, Standing],
+        members: Mapping[Member, SiblingShare],
         pools: Mapping[FlavorName, int],
         *,
         kept: tuple[int, int] | None = None,

@@ -94,7 +94,7 @@ class Row:
         return self.price * max(0, min(spare, self.quota - self.local)) // self.per
 
 
-class Part(Row):
+class NamespaceRow(Row):
     """One resource of a namespace, which may use the fraction `part` / `whole` of an amount.
 
     That is a cost, not an amount: half of three devices is not rounded to whole devices. What a

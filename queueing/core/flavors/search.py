@@ -15,7 +15,7 @@ from queueing.core.flavors.grades import (
     tries_next,
 )
 from queueing.core.names import FlavorResource, PodSetName, ResourceName
-from queueing.core.outline import Ask, Part, search_place
+from queueing.core.outline import Ask, PodSetGroup, search_place
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.reasons import (
@@ -128,7 +128,7 @@ class Search:
 
     def _assign_part(
         self,
-        part: Part,
+        part: PodSetGroup,
         answer: Assignment,
         start: Mapping[tuple[int, int], int],
         tried: dict[tuple[int, int], int],
@@ -172,7 +172,7 @@ class Search:
             answer.troubles += [(name, obstacles) for name in names]
         return True
 
-    def _starts_anew(self, part: Part, ask: Ask, answer: Assignment) -> bool:
+    def _starts_anew(self, part: PodSetGroup, ask: Ask, answer: Assignment) -> bool:
         """Say whether the search ignores where it stopped.
 
         In Kueue mode it does if the first pod set of the part does not request the resource.
@@ -190,7 +190,7 @@ class Search:
 
     @staticmethod
     def _accept(
-        part: Part,
+        part: PodSetGroup,
         answer: Assignment,
         choices: Mapping[ResourceName, Choice],
         saved: Mapping[FlavorResource, int],
@@ -334,7 +334,7 @@ class Search:
         return NO_CANDIDATES if may_preempt else NO_FIT, borrow, added
 
 
-def kept_to(part: Part, choices: Mapping[ResourceName, Choice]) -> Part:
+def kept_to(part: PodSetGroup, choices: Mapping[ResourceName, Choice]) -> PodSetGroup:
     """Return a part that may only use the flavors of earlier choices."""
     return replace(part, asks=tuple(_kept_to(ask, choices) for ask in part.asks))
 
@@ -350,7 +350,7 @@ def _kept_to(ask: Ask, choices: Mapping[ResourceName, Choice]) -> Ask:
     return replace(ask, obstacles=tuple(obstacles))
 
 
-def savings(part: Part, answer: Assignment, commons: Commons) -> dict[FlavorResource, int]:
+def savings(part: PodSetGroup, answer: Assignment, commons: Commons) -> dict[FlavorResource, int]:
     """Return what need not be charged of the parts so far and of this one, in any flavor.
 
     That is what other users of the same claims are already charged for.

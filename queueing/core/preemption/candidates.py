@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
     common: Node | None
 
 
-class Source(NamedTuple):
+class CandidateSource(NamedTuple):
     """A queue that has candidates, the policy that exposes them, and by which right."""
 
     node: Node
@@ -67,7 +67,7 @@ class Candidates:
 
     def __init__(self, query: Query, holders: Holders) -> None:
         self._query, self._holders = query, holders
-        self._sources: list[Source] = []
+        self._sources: list[CandidateSource] = []
         self.variants: set[Variant] = set()
         """The rights that occur."""
         for one in _sources(query):
@@ -80,7 +80,7 @@ class Candidates:
     def __iter__(self) -> Iterator[Candidate]:
         return merge(*map(self._in_order, self._sources), key=self._order)
 
-    def _in_order(self, source: Source) -> Iterable[Candidate]:
+    def _in_order(self, source: CandidateSource) -> Iterable[Candidate]:
         turns = takes_turns(self._query, source.node)
         if self._weighed is None and not turns:
             return self._members(source)
@@ -89,7 +89,7 @@ class Candidates:
             line.sort(key=lambda one: turn(one.holder, self._holders))
         return line
 
-    def _members(self, source: Source) -> Iterator[Candidate]:
+    def _members(self, source: CandidateSource) -> Iterator[Candidate]:
         """Yield the candidates of a queue, in their order if neither usage nor costs count."""
         node, policy, variant, common = source
         preemptor, same_queue = self._query.preemptor, variant is Variant.SAME_QUEUE
@@ -132,7 +132,7 @@ def turn(holder: Holder, holders: Holders) -> tuple[bool, float]:
     return holder.runs, -usage
 
 
-def _sources(query: Query) -> Iterator[Source]:
+def _sources(query: Query) -> Iterator[CandidateSource]:
     """Yield the preemptor's own queue, then borrowing ones, from its parent cohort upwards.
 
     Above a node whose own quota covers the request, their workloads are HIERARCHICAL candidates.
@@ -140,7 +140,7 @@ def _sources(query: Query) -> Iterator[Source]:
     preemptor, own = query.preemptor, query.preemptor.node
     policies = preemptor.policies
     if policies.within_cluster_queue is not PreemptionPolicy.NEVER:
-        yield Source(own, policies.within_cluster_queue, Variant.SAME_QUEUE, None)
+        yield CandidateSource(own, policies.within_cluster_queue, Variant.SAME_QUEUE, None)
     if policies.reclaim_within_cohort is PreemptionPolicy.NEVER:
         return
     right: dict[Node, Variant | None] = {}
@@ -152,7 +152,7 @@ def _sources(query: Query) -> Iterator[Source]:
     for node in preemptor.reach.borrowing(own.root):
         common = next((one for one in node.ancestors() if one in right), None)
         if node is not own and common and still_borrows(node, common, query.contested):
-            yield Source(node, policies.reclaim_within_cohort, right[common], common)
+            yield CandidateSource(node, policies.reclaim_within_cohort, right[common], common)
 
 
 def still_borrows(node: Node, common: Node, contested: Sequence[FlavorResource]) -> bool:

@@ -13,7 +13,7 @@ Change = tuple[int, int, int, int]
 """Of a child: the quota that it lends, usage and held beyond its `local`, and its entries."""
 
 
-class Place(Protocol):
+class CellNode(Protocol):
     """What a cell needs to know about its node."""
 
     height: int
@@ -44,7 +44,7 @@ class Cell:
         "usage",
     )
 
-    def __init__(self, node: Place, parent: Cell | None) -> None:
+    def __init__(self, node: CellNode, parent: Cell | None) -> None:
         self.node = node
         self.parent = parent
         self.limits = NO_QUOTA

@@ -14,7 +14,7 @@ from queueing.core.credits.holding import Holding
 from queueing.core.names import Key, QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Account, Name, Numbered, Wanted
-from queueing.state.credits.ledger import Ledger, member_of, take_debts_along
+from queueing.state.credits.ledger import CreditLedger, member_of, take_debts_along
 
 Kept = TypeVar("Kept", bound=Account[Any])
 Place = tuple[QueueName, Key | None]
@@ -155,7 +155,7 @@ class Accounts:
         for one in wanted:
             self._open[one.name].reshape(one.terms, mine[one.name])
         known = (*gone, *self._open.values())
-        take_debts_along([one for one in known if isinstance(one, Ledger)])
+        take_debts_along([one for one in known if isinstance(one, CreditLedger)])
 
     # What is stored -----------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Numbered, Wanted
 from queueing.state.credits.agenda import Give
 from queueing.state.credits.holds import Holds
-from queueing.state.credits.ledger import Ledger, Way, member_of
+from queueing.state.credits.ledger import CreditLedger, Way, member_of
 from queueing.state.credits.policies import Policies
 
 
@@ -38,7 +38,7 @@ class CohortTerms(NamedTuple):
     policy: CreditPolicyFact
 
 
-class CohortLedger(Ledger[CohortTerms]):
+class CohortLedger(CreditLedger[CohortTerms]):
     """The ledger of one cohort. A holding counts in those of all cohorts above its queue."""
 
     def __init__(self, terms: CohortTerms, at: int, stored: CreditAccountFact | None) -> None:

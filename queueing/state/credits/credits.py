@@ -37,7 +37,7 @@ from queueing.state.credits.saves import Saves
 from queueing.state.usage.charges import Charge
 
 
-class Surroundings(NamedTuple):
+class EngineView(NamedTuple):
     """What the credit system reads of the engine's memory, as it is at any time."""
 
     tree: QuotaTree
@@ -57,7 +57,7 @@ class Credits:
     an engine without credits.
     """
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: EngineView) -> None:
         self._around = around
         self._policies = Policies(around.tree)
         self._accounts = Accounts()

@@ -13,7 +13,7 @@ from typing_extensions import override
 from queueing.core.credits import bend
 from queueing.core.credits.decay import Decay
 from queueing.core.credits.facts import PART, CreditAccountFact, CreditPolicyFact, Member
-from queueing.core.credits.group import Group, Standing
+from queueing.core.credits.group import SiblingAccounts, SiblingShare
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.market import NOTHING
 from queueing.core.credits.post import Post, Row
@@ -41,7 +41,7 @@ def member_of(node: Node) -> Member:
     return Member("ClusterQueue" if node.is_queue else "Cohort", node.name)
 
 
-class Ledger(Account[Terms]):
+class CreditLedger(Account[Terms]):
     """The balances of siblings (`group`), and what each of them uses (`_posts`)."""
 
     def __init__(
@@ -176,10 +176,10 @@ class Ledger(Account[Terms]):
         for member, weight in self.children.items():
             posts = dict.fromkeys(row.post for row in rows[member].values())
             own = sum(post.entitlement for post in posts)
-            standings[member] = Standing(weight, own + (pool * weight // whole if whole else 0))
+            standings[member] = SiblingShare(weight, own + (pool * weight // whole if whole else 0))
         self.group.reshape(standings, pools, kept=self._kept(standings))
 
-    def _kept(self, _standings: Mapping[Member, Standing]) -> tuple[int, int] | None:
+    def _kept(self, _standings: Mapping[Member, SiblingShare]) -> tuple[int, int] | None:
         """Return the fraction (part, of) kept of surpluses; None: each as its entitlement."""
         return None
 
@@ -236,7 +236,7 @@ class Ledger(Account[Terms]):
         )
 
 
-def take_debts_along(ledgers: Sequence[Ledger[Any]]) -> None:
+def take_debts_along(ledgers: Sequence[CreditLedger[Any]]) -> None:
     """Move the debts of newcomers from the ledgers in which they were children before."""
     for ledger in ledgers:
         for member in ledger.newcomers:
@@ -247,5 +247,5 @@ def take_debts_along(ledgers: Sequence[Ledger[Any]]) -> None:
         ledger.newcomers = []
 
 
-def _group(policy: CreditPolicyFact, at: int) -> Group:
-    return Group(at, decay=Decay(policy.half_life_s), debt_limit_s=policy.debt_limit)
+def _group(policy: CreditPolicyFact, at: int) -> SiblingAccounts:
+    return SiblingAccounts(at, decay=Decay(policy.half_life_s), debt_limit_s=policy.debt_limit)

@@ -18,13 +18,13 @@ from queueing.core.credits.facts import (
     Record,
     account_of_queue,
 )
-from queueing.core.credits.group import Standing
+from queueing.core.credits.group import SiblingShare
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.post import Part, Row
+from queueing.core.credits.post import NamespaceRow, Row
 from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.credits.account import Numbered, Wanted
-from queueing.state.credits.ledger import Ledger, Way, member_of
+from queueing.state.credits.ledger import CreditLedger, Way, member_of
 from queueing.state.credits.policies import Policies
 
 Sharers = Mapping[QueueName, Mapping[str, int]]
@@ -39,7 +39,7 @@ class QueueTerms(NamedTuple):
     weights: Mapping[str, int]
 
 
-class NamespaceLedger(Ledger[QueueTerms]):
+class NamespaceLedger(CreditLedger[QueueTerms]):
     """The ledger of one ClusterQueue; its children have weights in millionths."""
 
     def __init__(self, terms: QueueTerms, at: int, stored: CreditAccountFact | None) -> None:
@@ -78,12 +78,12 @@ class NamespaceLedger(Ledger[QueueTerms]):
         self, member: Member, quota: Mapping[FlavorResource, int], weight: int, whole: int
     ) -> dict[FlavorResource, Row]:
         return {
-            one: Part(self._post(member, one.flavor), one, amount * weight, whole)
+            one: NamespaceRow(self._post(member, one.flavor), one, amount * weight, whole)
             for one, amount in quota.items()
         }
 
     @override
-    def _kept(self, standings: Mapping[Member, Standing]) -> tuple[int, int]:
+    def _kept(self, standings: Mapping[Member, SiblingShare]) -> tuple[int, int]:
         accounts = self.group.accounts.values()
         before = sum(one.entitlement for one in accounts if one.departed_at is None)
         after = sum(one.entitlement for one in standings.values())
@@ -103,7 +103,9 @@ class NamespaceLedger(Ledger[QueueTerms]):
 
     @override
     def _missing(self, way: Way, resource: FlavorResource) -> Row:
-        found = way.rows[resource] = Part(self._post(way.member, resource.flavor), resource, 0, 0)
+        found = way.rows[resource] = NamespaceRow(
+            self._post(way.member, resource.flavor), resource, 0, 0
+        )
         return found
 
 

@@ -13,7 +13,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
-from queueing.state.credits.credits import Credits, Surroundings
+from queueing.state.credits.credits import Credits, EngineView
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
 from queueing.state.queues.peers import ASIDE, BLOCKING, Item, Peers
@@ -223,7 +223,7 @@ class Memory:
         ledger = Ledger(tree, turns, promises=rules.promises)
         made = cls(settings=settings, objects=Objects(tree), ledger=ledger, rules=rules)
         made.credits = Credits(
-            Surroundings(
+            EngineView(
                 tree=tree,
                 workloads=made.workloads,
                 charges=ledger.charges,

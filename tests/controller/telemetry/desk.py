@@ -13,7 +13,7 @@ from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.work_queues import Unattended
 from queueing.core.settings import AdmissionFairSharing, FairSharing, Settings
 from queueing.kube.reflector import Added, Modified
-from queueing.observe.metric_rows import Group, ReplicaRole
+from queueing.observe.metric_rows import MetricGroup, ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.state.engine import Engine
 from queueing.translate.inbound.manifests import read
@@ -74,7 +74,7 @@ RUNNING = workload("runs", "6", RESERVED, ADMITTED, held="cq")
 class Desk:
     """A term without an API server: facts in, metrics out."""
 
-    metrics: Metrics = field(default_factory=lambda: Metrics(ReplicaRole.LEADER, Group))
+    metrics: Metrics = field(default_factory=lambda: Metrics(ReplicaRole.LEADER, MetricGroup))
     version: int = 0
 
     def __post_init__(self) -> None:

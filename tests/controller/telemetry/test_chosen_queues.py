@@ -6,7 +6,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.names import Key
 from queueing.core.settings import Settings
-from queueing.observe.metric_rows import Group, ReplicaRole
+from queueing.observe.metric_rows import MetricGroup, ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
@@ -35,7 +35,7 @@ class Desk:
         self.objects, self.engine = Objects(), Engine(Settings())
         chosen = measured_local_queues(configuration(local_queue_metrics))
         self.reporter = Reporter(
-            metrics=Metrics(ReplicaRole.LEADER, Group), now=lambda: 100.0, local_queues=chosen
+            metrics=Metrics(ReplicaRole.LEADER, MetricGroup), now=lambda: 100.0, local_queues=chosen
         )
         self.reporter.synced(self.objects, self.engine)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import MICRO, PART, Member, Sink
-from queueing.core.credits.group import Group, Standing
+from queueing.core.credits.group import SiblingAccounts, SiblingShare
 from queueing.core.credits.market import Position
 from queueing.core.names import FlavorName
 
@@ -18,17 +18,17 @@ DECAY = Decay(14 * 24 * 3600)
 NOTHING = Position(0, 0, 0)
 
 
-def group(*members: Member, pool: int = 0, decay: Decay = DECAY, at: int = 0) -> Group:
-    made = Group(at, decay=decay, debt_limit_s=10**9)
-    made.reshape({one: Standing(1, 10 * MICRO) for one in members}, {GPU: pool})
+def group(*members: Member, pool: int = 0, decay: Decay = DECAY, at: int = 0) -> SiblingAccounts:
+    made = SiblingAccounts(at, decay=decay, debt_limit_s=10**9)
+    made.reshape({one: SiblingShare(1, 10 * MICRO) for one in members}, {GPU: pool})
     return made
 
 
-def worth(made: Group, member: Member) -> float:
+def worth(made: SiblingAccounts, member: Member) -> float:
     return made.balance(member) / PART / MICRO
 
 
-def total(made: Group) -> int:
+def total(made: SiblingAccounts) -> int:
     return sum(made.balance(one) for one in made.accounts) + sum(made.sinks.values())
 
 
@@ -94,8 +94,8 @@ def test_half_of_a_balance_is_left_after_a_half_life() -> None:
 
 
 def test_debt_beyond_the_limit_is_forgiven() -> None:
-    made = Group(0, decay=DECAY, debt_limit_s=100)
-    made.reshape({A: Standing(1, 2 * MICRO), B: Standing(1, 2 * MICRO)}, {})
+    made = SiblingAccounts(0, decay=DECAY, debt_limit_s=100)
+    made.reshape({A: SiblingShare(1, 2 * MICRO), B: SiblingShare(1, 2 * MICRO)}, {})
     made.give(A, -1000 * MICRO * PART)
     made.advance(DECAY.step_s)
     assert worth(made, A) == -200
@@ -106,7 +106,7 @@ def test_a_newcomer_shares_the_debt_of_its_siblings_and_not_their_surplus() -> N
     for gift, start in ((-300, -150), (300, 0)):
         made = group(A, B)
         made.give(A, gift * MICRO * PART)
-        made.reshape({one: Standing(1, 10 * MICRO) for one in (A, B, C)}, {})
+        made.reshape({one: SiblingShare(1, 10 * MICRO) for one in (A, B, C)}, {})
         assert worth(made, C) == start
         assert total(made) == 0
 
@@ -114,16 +114,16 @@ def test_a_newcomer_shares_the_debt_of_its_siblings_and_not_their_surplus() -> N
 def test_debt_waits_for_who_is_deleted_and_made_again() -> None:
     made = group(A, B)
     made.give(A, -300 * MICRO * PART)
-    made.reshape({B: Standing(1, 10 * MICRO)}, {})
+    made.reshape({B: SiblingShare(1, 10 * MICRO)}, {})
     made.advance(1000)
-    made.reshape({one: Standing(1, 10 * MICRO) for one in (A, B)}, {})
+    made.reshape({one: SiblingShare(1, 10 * MICRO) for one in (A, B)}, {})
     assert worth(made, A) == -300
 
 
 def test_a_tombstone_goes_after_three_half_lives() -> None:
     made = group(A, B)
     made.give(A, -300 * MICRO * PART)
-    made.reshape({B: Standing(1, 10 * MICRO)}, {})
+    made.reshape({B: SiblingShare(1, 10 * MICRO)}, {})
     made.advance(DECAY.half_life_s * 3 + DECAY.step_s)
     assert list(made.accounts) == [B]
     assert total(made) == 0
@@ -133,7 +133,7 @@ def test_a_surplus_shrinks_with_the_entitlement_and_debt_stays() -> None:
     for gift, left in ((300, 150), (-300, -300)):
         made = group(A, B)
         made.give(A, gift * MICRO * PART)
-        made.reshape({A: Standing(1, 5 * MICRO), B: Standing(1, 10 * MICRO)}, {})
+        made.reshape({A: SiblingShare(1, 5 * MICRO), B: SiblingShare(1, 10 * MICRO)}, {})
         assert worth(made, A) == left
 
 
@@ -167,9 +167,9 @@ def test_a_ledger_goes_on_from_what_was_stored_as_if_nothing_had_happened() -> N
     for member, position in positions.items():
         made.place(member, GPU, position)
     made.advance(1234)
-    again = Group(1234, decay=Decay(5000), debt_limit_s=10**9)
+    again = SiblingAccounts(1234, decay=Decay(5000), debt_limit_s=10**9)
     again.resume(made.records({}, {}), made.sinks)
-    again.reshape({one: Standing(1, 10 * MICRO) for one in (A, B)}, {GPU: 3 * MICRO})
+    again.reshape({one: SiblingShare(1, 10 * MICRO) for one in (A, B)}, {GPU: 3 * MICRO})
     for member, position in positions.items():
         again.place(member, GPU, position)
     made.advance(9999)
@@ -246,8 +246,8 @@ def test_the_ledger_equals_a_sum_over_seconds_to_the_last_part(
     decay = Decay(half_life)
     pools = {GPU: pool, FLAVORS[1]: pool // 3}
     weights = {one: place + 1 for place, one in enumerate(MEMBERS)}
-    made = Group(0, decay=decay, debt_limit_s=10**12)
-    made.reshape({one: Standing(weight, MICRO) for one, weight in weights.items()}, pools)
+    made = SiblingAccounts(0, decay=decay, debt_limit_s=10**12)
+    made.reshape({one: SiblingShare(weight, MICRO) for one, weight in weights.items()}, pools)
     brute = BruteForce(decay, pools, weights, balances=dict.fromkeys(MEMBERS, 0))
     now = 0
     for wait, member, flavor, idle, borrowed, paying in changes:

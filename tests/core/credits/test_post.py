@@ -7,7 +7,7 @@ import pytest
 
 from queueing.core.credits.facts import MICRO, Member
 from queueing.core.credits.market import Position
-from queueing.core.credits.post import Part, Post, weights_of
+from queueing.core.credits.post import NamespaceRow, Post, weights_of
 from queueing.core.credits.prices import Prices
 from queueing.core.names import FlavorName, FlavorResource, Key, ResourceName
 
@@ -25,7 +25,7 @@ def post(weight: int, whole: int, flavor: FlavorName = A100, *, add_up: bool = F
     made = Post(Member("Namespace", "a"), flavor, Prices(PRICES, add_up=add_up))
     for resource in (GPU, CPU):
         amount = QUOTA.get(FlavorResource(flavor, resource), 0)
-        Part(made, FlavorResource(flavor, resource), amount * weight, whole)
+        NamespaceRow(made, FlavorResource(flavor, resource), amount * weight, whole)
     return made
 
 

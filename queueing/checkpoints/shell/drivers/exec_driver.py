@@ -20,7 +20,7 @@ from queueing.clock import Clock
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError
-from queueing.kube.execution import Ended, Place, execute
+from queueing.kube.execution import CommandResult, ExecTarget, execute
 from queueing.translate.jobs.view import JobView
 
 _VARIABLE = re.compile(r"\$\(([A-Z_]+)\)")
@@ -102,7 +102,9 @@ class ExecDriver:
         namespace, _, name = key.partition("/")
         told = surroundings(record.request, workload, jobs) | {"QUEUEING_CHECKPOINT_POD": name}
         words = expanded(command.words, told) if command is not None else ()
-        place = Place(namespace=namespace, pod=name, container=command.container if command else "")
+        place = ExecTarget(
+            namespace=namespace, pod=name, container=command.container if command else ""
+        )
         left_s = max(record.request.save_by - self._clock.now(), 1.0)
         try:
             async with asyncio.timeout(left_s):
@@ -126,7 +128,7 @@ def expanded(words: Sequence[str], told: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(_VARIABLE.sub(lambda m: told.get(m[1], m[0]), word) for word in words)
 
 
-def _answer(ended: Ended) -> dict[str, object]:
+def _answer(ended: CommandResult) -> dict[str, object]:
     """Return the answer of a command that has ended.
 
     Exit code 0 means saved; the last line of its output may be a URI or JSON that says what was
