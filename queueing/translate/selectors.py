@@ -1,9 +1,8 @@
-"""Label selectors: from the wire, and matching."""
+"""Label selectors and tolerations from the wire; `core.selectors` matches them."""
 
-from collections.abc import Mapping
-
-from queueing.core.selectors import Requirement, Selector
+from queueing.core.selectors import Requirement, Selector, Toleration
 from queueing.translate.problems import Problems
+from queueing.translate.wire import pods
 from queueing.translate.wire.meta import Expression, LabelSelector
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
@@ -27,22 +26,15 @@ def requirement(term: Expression) -> Requirement:
     return Requirement(key=term.key, operator=term.operator, values=tuple(term.values))
 
 
-def selects(found: Selector | None, labels: Mapping[str, str]) -> bool:
-    """Say whether labels match; a missing selector matches nothing."""
-    return found is not None and all(_holds(term, labels) for term in found.requirements)
-
-
-def _holds(term: Requirement, labels: Mapping[str, str]) -> bool:
-    present = term.key in labels
-    match term.operator:
-        case "In":
-            return present and labels[term.key] in term.values
-        case "NotIn":
-            return not present or labels[term.key] not in term.values
-        case "Exists":
-            return present
-        case _:
-            return not present
+def toleration(found: pods.Toleration) -> Toleration:
+    """Translate a toleration; no operator means Equal."""
+    return Toleration(
+        key=found.key,
+        operator=found.operator or "Equal",
+        value=found.value,
+        effect=found.effect,
+        toleration_seconds=found.toleration_seconds,
+    )
 
 
 def _judge(term: Expression, path: str, problems: Problems) -> None:

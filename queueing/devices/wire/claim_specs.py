@@ -1,9 +1,8 @@
 """The spec of a ResourceClaim or template → what it requests."""
 
-from queueing.core.selectors import Toleration
 from queueing.devices.rules.requests import DeviceClaim, DeviceConstraint, DeviceRequest, Way
 from queueing.devices.wire import objects as wire
-from queueing.translate.wire import pods
+from queueing.translate.selectors import toleration
 from queueing_api.quantity import parse
 
 
@@ -38,16 +37,6 @@ def _way(found: wire.SubRequest) -> Way:
         selectors=tuple(one.cel.expression for one in found.selectors),
         count=0 if found.allocation_mode == "All" else found.count,
         capacity={name: parse(asked[name]).nano for name in sorted(asked)},
-        tolerations=tuple(map(_toleration, found.tolerations)),
+        tolerations=tuple(map(toleration, found.tolerations)),
         admin=found.admin_access,
-    )
-
-
-def _toleration(found: pods.Toleration) -> Toleration:
-    return Toleration(
-        key=found.key,
-        operator=found.operator or "Equal",
-        value=found.value,
-        effect=found.effect,
-        toleration_seconds=found.toleration_seconds,
     )

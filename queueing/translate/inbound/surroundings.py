@@ -6,9 +6,10 @@ from types import MappingProxyType
 from queueing.core.devices import DeviceOffer
 from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
-from queueing.core.selectors import Taint, Toleration
+from queueing.core.selectors import Taint
 from queueing.translate.labels import NAMESPACE
-from queueing.translate.wire import cluster, pods, queues
+from queueing.translate.selectors import toleration
+from queueing.translate.wire import cluster, queues
 
 NO_OFFERS: Mapping[str, DeviceOffer] = MappingProxyType({})
 
@@ -34,17 +35,6 @@ def flavor(
         tolerations=tuple(map(toleration, spec.tolerations)),
         topology=(spec.topology_name or None) if places_pods else None,
         devices=devices,
-    )
-
-
-def toleration(found: pods.Toleration) -> Toleration:
-    """Translate a toleration; no operator means Equal."""
-    return Toleration(
-        key=found.key,
-        operator=found.operator or "Equal",
-        value=found.value,
-        effect=found.effect,
-        toleration_seconds=found.toleration_seconds,
     )
 
 

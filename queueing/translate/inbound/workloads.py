@@ -22,12 +22,11 @@ from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueNam
 from queueing.core.selectors import Requirement
 from queueing.devices.wire.counting import count_devices
 from queueing.devices.wire.offers import DeviceShape
-from queueing.translate.inbound.surroundings import toleration
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, USER
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
 from queueing.translate.requests import RULES, Surroundings, counted_requests
-from queueing.translate.selectors import requirement
+from queueing.translate.selectors import requirement, toleration
 from queueing.translate.times import seconds
 from queueing.translate.transformations import NO_RULES, ResourceRules
 from queueing.translate.wire import workloads as wire
