@@ -1,5 +1,5 @@
 """What was last seen of devices, in one term of leadership; filled by `shell.intake`.
 
-Begin with `objects` (rules, hardware, templates and claims), then `allocations`: what allocated
+Begin with `objects` (rules, hardware, templates and claims), then `claim_charges`: what allocated
 claims are charged.
 """

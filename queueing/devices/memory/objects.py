@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
-from queueing.devices.memory.allocations import Holdings
+from queueing.devices.memory.claim_charges import Holdings
 from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.allocations import holdings
