@@ -12,6 +12,6 @@ the table of commands (`lazy`). A command has the module of its name, or a packa
 they read files, or a cluster by `live` (which of them, says `reading`). Commands that write:
 `suspend` and `resume` (`activity`), `hand_over`, `uninstall`; which cluster, says `reaching`.
 Commands that print: `crds`, `manifests`, `completion`, `version`. All print by `output`, and what
-several of them are asked is spelt in `options`; `reference` writes pages of the documentation from
-the code.
+several of them are asked is spelt in `options`. `reference` writes pages of the documentation from
+the code, `roles` what the controller may do to the kinds that it knows.
 """
