@@ -109,10 +109,12 @@ class DescribedJob(JobView):
 
     @override
     def differs(self, workload: Workload) -> bool:
-        return self.was_started
+        return bool(self.pod_sets) and self.was_started
 
     @override
     def undo(self, workload: Workload, stored: bytes) -> Patch | None:
+        if not self.pod_sets:
+            return starting.suspend(self.source)
         originals = [
             Original(template=one.template, count=one.count)
             for one in _kept.decode(stored).spec.pod_sets

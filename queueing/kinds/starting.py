@@ -54,11 +54,7 @@ def undo(view: View, originals: Sequence[Original]) -> Patch | None:
     None when it is as it was. With another number of pod sets than the object has, which nobody can
     tell apart, it is only suspended. Raises NeverSuspendedError.
     """
-    field = view.kind.spec.suspend.field
-    if field is None:
-        raise NeverSuspendedError(f"a {view.kind.name} is not suspended: its pods are deleted")
-    before, after = view.document(), view.document()
-    put(after, steps(field), value=True)
+    before, after = view.document(), _suspended(view)
     if len(originals) == len(view.pod_sets):
         if view.kind.hooks.undo is not None:
             view.kind.hooks.undo(view, after, originals)
@@ -75,7 +71,7 @@ def suspend(view: View) -> Patch | None:
 
     Raises NeverSuspendedError.
     """
-    return undo(view, ())
+    return patch_of(list(changes(view.document(), _suspended(view))))
 
 
 def reset(view: View) -> Patch | None:
@@ -106,6 +102,15 @@ def mark(view: View) -> Patch | None:
             if marks:
                 put(after, place, {**(value_at(after, place) or {}), **marks})
     return patch_of(list(changes(before, after)))
+
+
+def _suspended(view: View) -> Document:
+    field = view.kind.spec.suspend.field
+    if field is None:
+        raise NeverSuspendedError(f"a {view.kind.name} is not suspended: its pods are deleted")
+    document = view.document()
+    put(document, steps(field), value=True)
+    return document
 
 
 def _release(kind: Kind, document: Document) -> None:

@@ -12,13 +12,15 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, NoReturn
 
+import msgspec
+
 from queueing.controller.intake.pump import Pump
 from queueing.controller.intake.related_objects import RelatedObjects, Whole
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import job_resource
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
-from queueing.kinds.jobs import DescribedJob, described, names, read_job
+from queueing.kinds.jobs import DescribedJob, Find, described, names, read_job
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
@@ -150,7 +152,7 @@ class Kinds:
             (one, group.create_task(one.run(), name=f"reflector {plural}"))
             for one, plural in self._related.reflectors(kind)
         ]
-        read = partial(read_job, kind, find=self._related.find)
+        read = partial(_read, kind, find=self._related.find)
         target = job_resource(kind.names).within()
         reflector: Reflector[DescribedJob] = Reflector(
             self._client, target, read, partial(self._on_object, of)
@@ -185,3 +187,17 @@ class Kinds:
     def _tell(self, of: GroupKind) -> None:
         for hear in self.changed:
             hear(of)
+
+
+def _read(kind: Kind, data: bytes | msgspec.Raw, *, find: Find) -> DescribedJob:
+    """Read an object. Raises msgspec.ValidationError when that is not possible.
+
+    A mistake in what reads one kind must not end what is done for all others.
+    """
+    try:
+        return read_job(kind, data, find)
+    except msgspec.ValidationError:
+        raise
+    except Exception as error:
+        logger.exception("a %s cannot be read: a bug", kind.name)
+        raise msgspec.ValidationError(f"{type(error).__name__}: {error}") from error

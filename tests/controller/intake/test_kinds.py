@@ -1,0 +1,68 @@
+"""Which kinds are followed, while definitions and what is wanted change."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from queueing.apiserver.server import serve
+from queueing.controller.intake.kinds import Kinds, KindState
+from queueing.controller.intake.pump import Pump
+from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import Unattended
+from queueing.core.facts import Fact
+from queueing.kinds.registry import kind_of
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
+from queueing.translate.transformations import ResourceRules
+from tests.controller.harness import WAIT_S
+from tests.controller.test_kinds import JOB_SET, definition, job_set, resource
+
+OF = ("jobset.x-k8s.io", "JobSet")
+
+
+@dataclass
+class Nobody:
+    """An engine that only counts facts."""
+
+    facts: list[Fact] = field(default_factory=list)
+
+    def observe(self, fact: Fact) -> None:
+        self.facts.append(fact)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(WAIT_S):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_kind_is_followed_exactly_while_it_is_wanted_and_served() -> None:
+    async with serve() as server, Client(Cluster.plain(server.url)) as client:
+        team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+        server.load([team])
+        objects = Objects()
+        pump = Pump(objects, Nobody(), Unattended(), ResourceRules())
+        kinds = Kinds(client, pump, objects)
+        told: list[tuple[str, str]] = []
+        kinds.changed.append(told.append)
+        async with asyncio.TaskGroup() as group:
+            kinds.activate(kind_of(JOB_SET))
+            await kinds.follow(group)
+            assert kinds.state(OF) == (KindState.NOT_SERVED, "")
+            await client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(JOB_SET))
+            await until(lambda: kinds.state(OF)[0] is KindState.ACTIVE)
+            await client.create(resource(JOB_SET).within("team"), job_set("set"))
+            await until(lambda: len(objects.jobs) == 1)
+            kinds.retire(OF)
+            assert kinds.state(OF)[0] is KindState.NOT_SERVED
+            assert not objects.jobs
+            kinds.activate(kind_of(JOB_SET))
+            await until(lambda: len(objects.jobs) == 1)
+            name = definition(JOB_SET)["metadata"]["name"]
+            await client.delete(CUSTOM_RESOURCE_DEFINITIONS.at(name))
+            await until(lambda: not objects.jobs)
+            assert set(told) == {OF}
+            for task in asyncio.all_tasks():
+                if task.get_name().startswith("reflector"):
+                    task.cancel()
