@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 
+from queueing.kinds import paths
 from queueing.kinds.registry import kind_of
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
@@ -22,8 +24,15 @@ from tests.controller.harness import (
     job,
     true,
 )
+from tests.kinds.rows import ROWS, sample
 
 JOB_SET, TRAIN_JOB = "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"
+NESTED = [
+    ("ray.io/rayjob", "ray.io/raycluster"),
+    ("ray.io/rayservice", "ray.io/raycluster"),
+    ("workload.codeflare.dev/appwrapper", JOB_SET),
+    ("workload.codeflare.dev/appwrapper", "kubeflow.org/pytorchjob"),
+]
 ON = {"integrations": {"frameworks": ["batch/job", JOB_SET]}}
 KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -72,6 +81,15 @@ def job_set(name: str, *, replicas: Any = 2, queue: str = "lq", **metadata: Any)
             "replicatedJobs": [{"name": "workers", "replicas": replicas, "template": template}],
         },
     }
+
+
+def queued_sample(framework: str) -> Wire:
+    """Return an object as its users write it, in the queue of these tests."""
+    (row,) = (row for row in ROWS if row.framework == framework)
+    thing = sample(row)
+    labels = {"kueue.x-k8s.io/queue-name": "lq"}
+    name = thing["metadata"]["name"]
+    return {**thing, "metadata": {"name": name, "namespace": "team", "labels": labels}}
 
 
 async def create(world: World, framework: str, body: Wire) -> Wire:
@@ -156,6 +174,36 @@ async def test_the_jobs_of_a_job_set_are_queued_with_it(world: MakeWorld) -> Non
         # There is no quota for two pods, so that what belongs to the JobSet must not run.
         await w.until("Job", "set-workers-0", lambda one: one["spec"]["suspend"])
         assert await owners(w, "kind") == ["JobSet"]
+
+
+async def test_a_job_set_that_runs_before_it_is_admitted_is_stopped(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE)
+        eager = job_set("eager")
+        eager["spec"]["suspend"] = False
+        await create(w, JOB_SET, eager)
+        await until(w, JOB_SET, "eager", lambda one: not runs(one))
+        await w.workload("eager", lambda _: True)
+
+
+@pytest.mark.parametrize(("above", "below"), NESTED)
+async def test_what_belongs_to_a_queued_object_is_charged_once(
+    world: MakeWorld, above: str, below: str
+) -> None:
+    async with world(integrations={"frameworks": ["batch/job", above, below]}) as w:
+        await define(w, above)
+        await define(w, below)
+        await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE)
+        owner = await create(w, above, queued_sample(above))
+        child = queued_sample(below)
+        child["metadata"] |= {"name": "child", "ownerReferences": [owned_by(owner)]}
+        suspend = paths.steps(kind_of(below).spec.suspend.field or "")
+        paths.put(child, suspend, value=False)
+        await create(w, below, child)
+        await until(w, below, "child", lambda one: paths.value_at(one, suspend) is True)
+        await w.workload(owner["metadata"]["name"], lambda _: True)
+        assert await owners(w, "kind") == [owner["kind"]]
 
 
 async def test_owners_of_kinds_that_are_not_listed_are_looked_through(world: MakeWorld) -> None:

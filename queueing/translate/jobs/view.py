@@ -31,8 +31,7 @@ class End(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPodSet:
+class JobPodSet(msgspec.Struct, frozen=True, kw_only=True):
     """Pods of one shape that a job asks for."""
 
     name: str
