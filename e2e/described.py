@@ -6,17 +6,12 @@ Kinds of others are served by definitions that keep every field; their controlle
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import msgspec
 
 from e2e.api import Api
 from e2e.wire import Object
 from e2e.world import World
 from queueing.kinds.registry import kind_of
-from queueing.kinds.starting import suspend
 from queueing.kinds.view import View
-from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing_api.queueing.v1alpha1.queueable_kind import KindResource
 from tests.kinds.rows import ROWS, Row, sample, viewed
 
@@ -84,57 +79,6 @@ def wait_established(api: Api, name: str) -> None:
             for found in one.get("status", {}).get("conditions", ())
         ),
     )
-
-
-def created(space: World, row: Row) -> Object:
-    """Create the sample of a row, and return it as stored."""
-    thing = sample(row)
-    thing["metadata"] = {
-        key: value
-        for key, value in thing["metadata"].items()
-        if key in ("name", "labels", "annotations")
-    } | {"namespace": space.namespace}
-    if row.framework == "batch/job":
-        # The API server writes these itself.
-        thing["spec"]["template"]["metadata"] = {"labels": {"app": "render"}}
-    return space.api.create(thing)
-
-
-def prepare_to_restore(space: World, row: Row) -> None:
-    """Do what must be done before a template can be restored, as the description says."""
-    rule = kind_of(row.framework).spec.suspend
-    if rule.restoration == "WithStop":
-        return
-    patched(space, row, suspend(seen(row, stored(space, row))))
-    wait_inactive(space, row)
-    for path in rule.reset:
-        change: Any = None
-        for name in reversed(path.split(".")):
-            change = {name: change}
-        space.api.patch(
-            kind_name(row), name_of(row), change, namespace=space.namespace, subresource="status"
-        )
-
-
-def wait_inactive(space: World, row: Row) -> None:
-    """Wait until no pod of an object runs, and its controller has seen that it is suspended."""
-    is_job = row.framework == "batch/job"
-
-    def over(one: Object) -> bool:
-        suspended = any(
-            found["type"] == "Suspended" and found["status"] == "True"
-            for found in one.get("status", {}).get("conditions", ())
-        )
-        return not seen(row, one).active and (suspended or not is_job)
-
-    space.api.wait_one(kind_name(row), name_of(row), over, namespace=space.namespace)
-
-
-def patched(space: World, row: Row, patch: Patch | None) -> None:
-    assert patch is not None
-    body = patch.body if isinstance(patch, MergePatch) else list(patch.operations)
-    change = msgspec.to_builtins(body)
-    space.api.patch(kind_name(row), name_of(row), change, namespace=space.namespace)
 
 
 def stored(space: World, row: Row) -> Object:

@@ -95,8 +95,9 @@ def admitted(one: Wire) -> bool:
 class GangWorld(World):
     """An API server whose controller can be killed and started again."""
 
-    def __init__(self, server: EmbeddedServer, client: Client) -> None:
+    def __init__(self, server: EmbeddedServer, client: Client, settings: Wire) -> None:
         super().__init__(server, client)
+        self.settings = settings
         self.guard = Guard(server)
         self.writes: list[str] = []
         """What the controllers wrote or tried to, in order."""
@@ -159,7 +160,9 @@ class GangWorld(World):
 
     async def _live(self, user_agent: str) -> None:
         options = Options(
-            configuration=from_document(CONFIGURATION), environment={}, policies=False
+            configuration=from_document({**CONFIGURATION, **self.settings}),
+            environment={},
+            policies=False,
         )
         async with Client(Cluster.plain(self.server.url), user_agent=user_agent) as client:
             await App(options, client, SystemClock()).run()
@@ -190,9 +193,9 @@ class GangWorld(World):
 
 @asynccontextmanager
 async def gang_world(
-    definitions: Sequence[Wire], *objects: Wire, speed: float = 50.0
+    definitions: Sequence[Wire], *objects: Wire, speed: float = 50.0, **settings: Any
 ) -> AsyncIterator[GangWorld]:
-    """Run a server and a controller that leads at once."""
+    """Run a server and a controller that leads at once; `settings` are of its Configuration."""
     place: list[GangWorld] = []
 
     async def intercept(call: HttpRequest) -> Fault | None:
@@ -207,7 +210,7 @@ async def gang_world(
         server.load(definitions)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
         server.load([namespace, FLAVOR, *objects])
-        world = GangWorld(server, client)
+        world = GangWorld(server, client, settings)
         place.append(world)
         try:
             await world.restart()
