@@ -2,6 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from queueing.core.entries import Entry
 from queueing.core.fair_sharing.shares import Shares
@@ -16,7 +17,7 @@ borrowing; share; priority (highest first; 0 where it does not order heads); tim
 
 
 def fair_order(entries: Iterable[Entry], tree: QuotaTree, settings: Settings) -> Iterator[Entry]:
-    """Yield all entries, the fairest first, tree by tree in order of the roots' names.
+    """Return all entries, the fairest first, tree by tree in order of the roots' names.
 
     In each cohort, the best entry of each child competes with the share that the child would
     have with it, and the winner competes in the parent cohort, up to the root. The caller may
@@ -26,8 +27,8 @@ def fair_order(entries: Iterable[Entry], tree: QuotaTree, settings: Settings) ->
     trees: dict[Node, list[Entry]] = {}
     for one in entries:
         trees.setdefault(one.node.root, []).append(one)
-    for root in sorted(trees, key=tree_place):
-        yield from _Tournament(tree, settings).play(root, trees[root])
+    roots = sorted(trees, key=tree_place)
+    return chain.from_iterable(_Tournament(tree, settings).play(one, trees[one]) for one in roots)
 
 
 def tree_place(root: Node) -> tuple[bool, str]:
@@ -68,8 +69,7 @@ class _Tournament:
             self._games.setdefault(queue.parent or queue, []).append(self._best_of(queue))
         for game in self._games.values():
             game.sort()
-        cohorts = {above for queue in self._left for above in queue.ancestors()}
-        for cohort in sorted(cohorts, key=_height):
+        for cohort in sorted(self._cohorts(), key=_height):
             self._send_up(cohort)
         final = self._games[root]
         while final:
@@ -88,9 +88,22 @@ class _Tournament:
                 if self._games[node]:
                     self._send_up(node)
 
+    def _cohorts(self) -> set[Node]:
+        """Return the cohorts above the queues that have entries."""
+        found = set[Node]()
+        for queue in self._left:
+            above = queue.parent
+            while above is not None and above not in found:
+                found.add(above)
+                above = above.parent
+        return found
+
     def _best_of(self, queue: Node) -> tuple[Score, Entry]:
         """Return the best entry of a queue that did not win yet."""
-        return min([(self._score(queue, one), one) for one in self._left[queue]])
+        left = self._left[queue]
+        if len(left) == 1:  # as in nearly all rounds
+            return self._score(queue, left[0]), left[0]
+        return min([(self._score(queue, one), one) for one in left])
 
     def _send_up(self, cohort: Node) -> None:
         """Enter the best entry of a cohort in the game of its parent, if it has one."""

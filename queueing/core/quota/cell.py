@@ -108,14 +108,13 @@ class Cell:
         above = self.parent
         if above is None or self.quota >= self.usage + amount:
             return 0, above is not None
-        remaining = amount - self.local_available()
+        below, remaining = self, amount
         while True:
-            if above.quota >= above.usage + remaining:
+            free = below.local - below.usage
+            remaining -= free if free > 0 else 0  # noqa: FURB136 - as above
+            if above.parent is None or above.quota >= above.usage + remaining:
                 return above.node.height, above.parent is not None
-            remaining -= above.local_available()
-            if above.parent is None:
-                return above.node.height, False
-            above = above.parent
+            below, above = above, above.parent
 
     def set_limits(self, limits: Quota | None) -> None:
         """Replace the node's own quota and limits, and update the sums up to the root.

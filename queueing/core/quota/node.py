@@ -74,9 +74,9 @@ class Node:
             yield node
             node = node.parent
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> list[Node]:
         """Return the children, in no defined order."""
-        return (member for member in self.members if member.parent is self)
+        return [member for member in self.members if member.parent is self]
 
     def subtree(self) -> Iterator[Node]:
         """Yield this node and all below it, parents first, otherwise in no defined order."""
@@ -84,15 +84,16 @@ class Node:
         for child in self.children():
             yield from child.subtree()
 
-    def queues(self) -> Iterator[Node]:
+    def queues(self) -> list[Node]:
         """Return the queues of the subtree, in no defined order."""
-        left = [self]
+        found, left = [], [self]
         while left:
             node = left.pop()
             if node.is_queue:
-                yield node
+                found.append(node)
             else:
-                left.extend(node.children())
+                left += node.children()
+        return found
 
     def path(self) -> str:
         """Return `/root cohort/…/name`, as preemption messages print it."""

@@ -137,7 +137,7 @@ class PendingQueue:
 
     def head(self) -> Item | None:
         """Return the first READY item; None if there is none, or a BLOCKING one comes before it."""
-        first = self.front()
+        first = self.front() if self.lanes else None
         return first if first is not None and first.peers.stand is READY else None
 
     def place(self, item: Item) -> tuple[float, QueueKey]:

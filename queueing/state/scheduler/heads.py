@@ -3,13 +3,14 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Mode, Requeue, Wait
 from queueing.core.entries import Head
 from queueing.core.facts import Strategy
 from queueing.core.flavors.assignment import Progress
-from queueing.core.names import FlavorResource, QueueName, ResourceName, Uid
+from queueing.core.names import QueueName, ResourceName, Uid
 from queueing.core.nomination import World
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
@@ -100,14 +101,7 @@ def _first_of(memory: Memory, queue: PendingQueue, reach: Reach) -> Item | None:
 
     Who waits for free quota only is judged where it is, and stays there if others are faster.
     """
-    node = memory.tree.queue(queue.name)
-
-    def bound(resource: FlavorResource, priority: int | None) -> int:
-        if priority is None:
-            return (node.cells.get(resource) or node.cell(resource)).available()
-        return reach.most(queue.name, resource, priority)
-
-    while (peers := queue.covered(bound)) is not None:
+    while (peers := queue.covered(partial(reach.most, queue.name))) is not None:
         if peers.lacks:
             return peers.top()
         missing = reach.missing(peers)

@@ -12,15 +12,20 @@ from queueing.state.queues.peers import Lacks, Peers
 class Reach:
     """The bounds in all trees, valid while nothing in them changes."""
 
-    __slots__ = ("_memory", "_reach")
+    __slots__ = ("_memory", "_reach", "_tree")
 
     def __init__(self, memory: Memory) -> None:
         fair = memory.settings.fair_sharing is not None
-        self._memory, self._reach = memory, reach.Reach(by_shares=fair)
+        self._memory, self._tree, self._reach = memory, memory.tree, reach.Reach(by_shares=fair)
 
-    def most(self, name: QueueName, resource: FlavorResource, priority: int) -> int:
-        """Return the most that can be had in a queue, of free quota and from possible victims."""
-        node = self._memory.tree.queue(name)
+    def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
+        """Return the most that can be had in a queue, of free quota and from possible victims.
+
+        Without a priority, there are no victims.
+        """
+        node = self._tree.queue(name)
+        if priority is None:
+            return (node.cells.get(resource) or node.cell(resource)).available()
         policies = self._memory.objects.queues[name].preemption
         return self._reach.most(node, resource, priority, policies, self._memory.ledger)
 

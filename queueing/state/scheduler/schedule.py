@@ -11,6 +11,7 @@ not lose it to the same workload again.
 from bisect import bisect_right
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
@@ -157,8 +158,7 @@ class _Run:
             for name in (one.peers.queue for one in items if one.peers.stand is READY):
                 memory.queues[name].judged += 1
         self.judged += len(items)
-        heads = (as_head(memory, item) for item in items)
-        world = world_of(memory, items)
+        heads, world = map(partial(as_head, memory), items), world_of(memory, items)
         rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause)
         self.told += settle(memory, rulings)
         self.close()
