@@ -108,7 +108,7 @@ def _within_means(entry: Entry, allowance: Allowance) -> Entry:
         entry.demoted = allowance.demotes(head.workload, head.queue, use)
     if entry.demoted is not None:
         entry.head = replace(head, workload=replace(head.workload, priority=LOWEST_PRIORITY))
-        entry.targets = []
+        entry.targets = ()
     return entry
 
 

@@ -3,16 +3,20 @@
 Called by `rounds`, once per entry of a round, in their order.
 """
 
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, Wait
-from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy, Strategy
-from queueing.core.names import CheckName, FlavorResource, Key
-from queueing.core.nomination import nominate
+from queueing.core.holders import Holder
+from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
+from queueing.core.nomination import World, nominate
+from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
+from queueing.core.quota.node import Node
 from queueing.core.reasons import (
     AWAITS_RELEASE,
     DEFERRED,
@@ -25,6 +29,92 @@ from queueing.core.reasons import (
     pending_preemption,
 )
 from queueing.core.settings import Settings
+
+
+class Draft:
+    """The quota tree as a round spends it: what entries took so far, and what victims will free.
+
+    To be made within `QuotaTree.attempt`: what is charged here is undone when the round ends, and
+    the engine charges it for good. With promises, victims are gone from the usage as soon as they
+    are chosen. As Kueue counts, they are gone only where it is asked whether somebody fits.
+    """
+
+    __slots__ = ("_admitted", "_departures", "_leaving", "admitted_in", "victims", "world")
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.victims: dict[Uid, None] = {}
+        """The victims of earlier entries, and those whose promises these took."""
+        self.admitted_in: set[Node] = set()
+        """Roots of trees in which this round admitted a workload whose pods may be waited for."""
+        self._departures = Departures(world.bounds)
+        self._leaving: list[Holder] = []
+        """Victims that still count as using their quota; none with promises."""
+        self._admitted: list[tuple[QueueName, Mapping[FlavorResource, int]]] = []
+
+    def admit(self, entry: Entry, *, has_checks: bool) -> None:
+        """Charge an admission, or a reservation that waits for checks."""
+        self.world.tree.add_usage(entry.head.queue, entry.usage)
+        self._admitted.append((entry.head.queue, entry.usage))
+        settings = self.world.settings
+        blocks = settings.block_admission_until_pods_ready
+        if blocks and settings.expects_pods(admitted=not has_checks):
+            self.admitted_in.add(entry.node.root)
+
+    def free(self, entry: Entry) -> None:
+        """Count the victims of an entry as gone for entries that are decided later."""
+        victims = [target.holder for target in entry.targets]
+        self._departures.note(list(self._new_victims(entry)))
+        if self.world.settings.rules.promises:
+            for holder in victims:
+                self.world.tree.remove_usage(holder.queue, holder.usage)
+        else:
+            self._leaving += (one for one in victims if one.uid not in self.victims)
+        self.victims.update(dict.fromkeys(holder.uid for holder in victims))
+
+    def may_free(self, entry: Entry) -> bool:
+        """Say whether limits on concurrent preemptions let the victims of an entry leave now."""
+        return self._departures.allow(self._new_victims(entry))
+
+    def _new_victims(self, entry: Entry) -> Iterator[Node]:
+        for target in entry.targets:
+            if target.holder.runs and target.holder.uid not in self.victims:
+                yield self.world.tree.queue(target.holder.queue)
+
+    @contextmanager
+    def without_victims(self) -> Generator[None]:
+        """Show the tree, within the context, as it will be when the victims so far have left."""
+        with self.world.tree.attempt():
+            for holder in self._leaving:
+                self.world.tree.remove_usage(holder.queue, holder.usage)
+            yield
+
+    def fits(self, entry: Entry) -> bool:
+        """Say whether an entry fits once all victims so far, and its own, have left."""
+        if not self._leaving and not entry.targets:
+            return _fits(entry)
+        with self.without_victims():
+            for target in entry.targets:
+                self.world.tree.remove_usage(target.holder.queue, target.holder.usage)
+            return _fits(entry)
+
+    def fits_now(self, entry: Entry) -> bool:
+        """Say whether an entry fits into what nobody holds now; True where that is not asked.
+
+        That differs from `fits` only where victims are leaving.
+        """
+        if not self.world.settings.rules.promises or not (self.world.leaving or self.victims):
+            return True
+        tree = self.world.tree
+        for queue, usage in self._admitted:
+            tree.hold(queue, usage)
+        fits = all(
+            amount <= max(0, entry.node.cell(resource).available_now())
+            for resource, amount in entry.usage.items()
+        )
+        for queue, usage in self._admitted:
+            tree.hold(queue, usage, -1)
+        return fits
 
 
 def process(entry: Entry, draft: Draft) -> Ruling:
@@ -79,7 +169,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     if not draft.fits(entry):
         return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets and not draft.may_free(entry):
-        entry.targets = []  # it preempts nobody, so it keeps no quota from others
+        entry.targets = ()  # it preempts nobody, so it keeps no quota from others
         return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets and any(not one.holder.promised for one in entry.targets):
         return _preempt(entry, draft)
@@ -274,3 +364,10 @@ def _reservation(entry: Entry) -> dict[FlavorResource, int]:
         else:
             kept[resource] = max(0, min(amount, left + cell.limits.borrowing_limit))
     return kept
+
+
+def _fits(entry: Entry) -> bool:
+    for resource, amount in entry.usage.items():  # noqa: SIM110 - hot path, as all() costs more
+        if amount > entry.node.available(resource):
+            return False
+    return True

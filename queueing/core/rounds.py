@@ -10,14 +10,13 @@ it left.
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 from queueing.core.decisions import Mode
-from queueing.core.draft import Draft
 from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import fair_order
 from queueing.core.fair_sharing.precedence import Precedence
-from queueing.core.lending import LendLast
-from queueing.core.names import Uid
+from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.nomination import World, nominate
-from queueing.core.processing import process
+from queueing.core.processing import Draft, process
+from queueing.core.quota.node import Node
 from queueing.core.settings import Settings
 
 _GIVES_WAY = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
@@ -53,7 +52,7 @@ def process_round(
     precedence = Precedence(world.tree) if world.followed else None
     lending, draft = LendLast(world), Draft(world)
     with world.tree.attempt():
-        for entry in entries if in_order else _borrowers_last(entries, world, lending):
+        for entry in entries if in_order else lending.borrowers_last(_ordered(entries, world)):
             if precedence is not None and _stands_back(entry, precedence):
                 continue
             ruling = process(entry, draft)
@@ -71,14 +70,6 @@ def process_round(
 def _stands_back(entry: Entry, precedence: Precedence) -> bool:
     borrows = entry.assignment.fits and entry.assignment.borrow > 0
     return borrows and precedence.stands_back(entry.node, entry.usage)
-
-
-def _borrowers_last(entries: Sequence[Entry], world: World, lending: LendLast) -> Iterator[Entry]:
-    """Yield entries in their order, then those that waited for them in vain."""
-    for entry in _ordered(entries, world):
-        if not lending.waits(entry):
-            yield entry
-    yield from lending.left()
 
 
 def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
@@ -110,3 +101,64 @@ def entry_key(settings: Settings) -> Callable[[Entry], tuple[bool, int, int, flo
         )
 
     return key
+
+
+class LendLast:
+    """Which entries of a round wait for the others: who borrows lends last.
+
+    Without this a queue's second workload, which is within its own quota, would come after the
+    first of another that borrows it, and reclaim it at once: work would be started only to be
+    preempted. An entry that borrows waits, unless it fits beside all that workloads of other queues
+    which compete for their queues' turn may still take of their own nominal quota. Those who wait
+    are decided if nobody else of their tree got anything in the round, or gave way to others of its
+    queue.
+    """
+
+    __slots__ = ("_asked", "_lends_last", "_moved", "_waiting", "_world")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._lends_last = world.settings.rules.lends_last
+        self._waiting: list[Entry] = []
+        self._moved: set[Node] = set()
+        """Roots of trees in which somebody got something, or gave way."""
+        self._asked: dict[tuple[Node, FlavorResource], dict[Node, int]] = {}
+        """What each queue of a tree may still take of its nominal quota, and what all may take, by
+        the root; as it was when it was first asked for in the round."""
+
+    def note(self, entry: Entry) -> None:
+        """Note that an entry got something, or gave way to others of its queue."""
+        self._moved.add(entry.node.root)
+
+    def borrowers_last(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Yield entries in their order, then those that waited for the others in vain."""
+        for entry in entries:
+            if not self._waits(entry):
+                yield entry
+        yield from [one for one in self._waiting if one.node.root not in self._moved]
+
+    def _waits(self, entry: Entry) -> bool:
+        """Say whether an entry waits for the others of the round; remember it if it does."""
+        if not entry.assignment.borrow or not self._lends_last:
+            return False
+        node, root = entry.node, entry.node.root
+        for resource, amount in entry.usage.items():
+            asked = self._asked.get((root, resource))
+            if asked is None:
+                asked = self._asked[root, resource] = self._asked_of(root, resource)
+            others = asked[root] - asked.get(node, 0)
+            if amount + others > node.cells[resource].available():
+                self._waiting.append(entry)
+                return True
+        return False
+
+    def _asked_of(self, root: Node, resource: FlavorResource) -> dict[Node, int]:
+        found: dict[Node, int] = {}
+        pending = self._world.pending
+        for queue in root.queues():
+            cell = queue.cells.get(resource)
+            left = 0 if cell is None else cell.limits.nominal - cell.usage
+            if left > 0:
+                found[queue] = pending(QueueName(queue.name), resource.resource, left)
+        found[root] = sum(found.values())
+        return found

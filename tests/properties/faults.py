@@ -158,7 +158,7 @@ FAULTS = [
     ),
     Fault(
         "An entry of a round does not see what the entries before it took",
-        "queueing.core.draft:Draft.fits",
+        "queueing.core.processing:Draft.fits",
         always(answer=True),
         usage.an_admission_takes_only_what_was_available,
         seed=1,

@@ -115,7 +115,7 @@ MISSTEPS = [
     ),
     Misstep(
         "An entry does not see what others of its round took",
-        "queueing.core.draft:Draft.fits",
+        "queueing.core.processing:Draft.fits",
         always(answer=True),
         rounds.check_no_over_admission,
         WORLDS,
