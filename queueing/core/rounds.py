@@ -104,7 +104,7 @@ def entry_key(settings: Settings) -> Callable[[Entry], tuple[bool, int, int, flo
 
 
 class LendLast:
-    """Which entries of a round wait for the others: who borrows lends last.
+    """Lend last: who borrows waits while others may still take their own nominal quota.
 
     Without this a queue's second workload, which is within its own quota, would come after the
     first of another that borrows it, and reclaim it at once: work would be started only to be
