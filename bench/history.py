@@ -5,8 +5,8 @@ server's. CPUs are whole.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from bench.load import Item, Load, queue_name
@@ -27,12 +27,16 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change, when it was seen, and for an eviction the name of the preemptor."""
+    """A change, when it was seen, and for an eviction the name of the preemptor.
+
+    `decided` is when an admission was decided, as the controller's log says; None if not known.
+    """
 
     at: float
     what: What
     name: str
     preemptor: str = ""
+    decided: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,9 @@ class Eviction:
     """For how long it had been admitted."""
     ahead_s: float | None
     """How long the preemptor had been pending when its victim was admitted; None if it was not."""
+    known: bool = False
+    """Whether the preemptor had been seen as pending, by a client, when the admission of its victim
+    was decided: the engine knew of it, but for the time that a watch event takes."""
     late: bool = False
     """It was written when the victim had finished: nothing is lost but the writes."""
 
@@ -85,21 +92,16 @@ def evictions(events: Sequence[Event]) -> list[Eviction]:
                 if start is None:  # in Kueue mode also who is about to be admitted may be chosen
                     found.append(_unstarted(event, late=late))
                     continue
-                started_s = events[start].at
-                ahead_s = next(
-                    (
-                        started_s - one.since_s
-                        for one in waits[event.preemptor]
-                        if one.covers(start)
-                    ),
-                    None,
-                )
+                started_s, decided = events[start].at, events[start].decided
+                pending = [one.since_s for one in waits[event.preemptor] if one.covers(start)]
+                known = decided is not None and any(since_s <= decided for since_s in pending)
                 found.append(
                     Eviction(
                         victim=event.name,
                         preemptor=event.preemptor,
                         ran_s=0.0 if late else event.at - started_s,
-                        ahead_s=ahead_s,
+                        ahead_s=started_s - pending[0] if pending else None,
+                        known=known,
                         late=late,
                     )
                 )
@@ -113,6 +115,22 @@ def _unstarted(event: Event, *, late: bool) -> Eviction:
     return Eviction(
         victim=event.name, preemptor=event.preemptor, ran_s=0.0, ahead_s=None, late=late
     )
+
+
+def with_decisions(events: Iterable[Event], decided: Mapping[str, Sequence[float]]) -> list[Event]:
+    """Return the events with the times at which the admissions of each workload were decided.
+
+    Those are given in the order of the admissions. They are not known where they are not as many.
+    """
+    events = list(events)
+    seen = Counter(one.name for one in events if one.what is What.ADMITTED)
+    times = {name: iter(one) for name, one in decided.items() if len(one) == seen[name]}
+    return [
+        replace(event, decided=next(times[event.name]))
+        if event.what is What.ADMITTED and event.name in times
+        else event
+        for event in events
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import click
 import msgspec
 
 from bench import cpu, history, load
+from bench.decision_times import admissions_in, mark_of
 from bench.preemption_report import AIMS_ALONE, KUEUE, NAME, OURS, quotients, report
 from bench.results import TIMES, Result, table
 from bench.runner import Runner
@@ -104,13 +105,16 @@ async def _measured(stage: Stage, mode: str, name: str) -> Result:
     async with running_product(cluster, {"compatibility": mode}) as controller:
         await settled(log)
         log = log_of(cluster)
-        runner = Runner(stage.client, items)
+        lines = controller.process.program.log
+        mark, runner = mark_of(lines), Runner(stage.client, items)
         before = cpu.seconds_by_part(cluster)
         async with _looking_at_the_loop(cluster, controller) as late:
             await runner.run(LIMIT_S)
         used = cpu.seconds_by_part(cluster) - before
         writes = by_kind(log.writes(user=USER)) if log else Counter[str]()
-    told = report(stage.wanted, items, runner.events)
+    decided = admissions_in(lines, mark, runner.began)
+    events = history.with_decisions(runner.events, decided)
+    told = report(stage.wanted, items, events)
     numbers = {
         **told,
         **{f"CPU of {part}, s": seconds for part, seconds in sorted(used.items())},

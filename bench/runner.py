@@ -57,6 +57,8 @@ class Runner:
     client: Client
     items: Sequence[Item]
     events: list[Event] = field(default_factory=list)
+    began: float = 0.0
+    """The wall clock's time at the start of the run."""
     _start: float = 0.0
     _known: dict[str, Workload] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
@@ -75,7 +77,7 @@ class Runner:
         async with asyncio.timeout(limit_s), self._group as group:
             watching = group.create_task(seen.run())
             await seen.synced.wait()
-            self._start = time.monotonic()
+            self._start, self.began = time.monotonic(), time.time()
             for creator in self._creators():
                 group.create_task(self._create(creator))
             await self._done.wait()

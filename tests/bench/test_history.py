@@ -2,7 +2,15 @@
 
 import pytest
 
-from bench.history import Event, What, evictions, last_admissions, quota, waits
+from bench.history import (
+    Event,
+    What,
+    evictions,
+    last_admissions,
+    quota,
+    waits,
+    with_decisions,
+)
 from bench.load import Item, Load, Size
 
 CREATED, ADMITTED, EVICTED = What.CREATED, What.ADMITTED, What.EVICTED
@@ -76,6 +84,27 @@ def test_an_eviction_is_avoidable_if_its_preemptor_was_pending_when_the_victim_w
     stopped = evictions([*before, *LARGE_STOPS_SMALL])[-1]
     assert stopped.ahead_s == ahead_s
     assert stopped.avoidable == (ahead_s is not None)
+
+
+@pytest.mark.parametrize(
+    ("decided", "known"),
+    [
+        pytest.param([1.5], True, id="decided after the preemptor was seen"),
+        pytest.param([0.9], False, id="on its way when the preemptor came"),
+        pytest.param([1.5, 1.6], False, id="the log does not tell when"),
+    ],
+)
+def test_an_eviction_is_known_to_be_avoidable_by_when_the_admission_was_decided(
+    decided: list[float], known: bool
+) -> None:
+    events = [
+        Event(0.5, CREATED, "small"),
+        Event(1.0, CREATED, "large"),
+        Event(2.0, ADMITTED, "small"),
+        *LARGE_STOPS_SMALL,
+    ]
+    [found] = evictions(with_decisions(events, {"small": decided, "large": [3.6]}))
+    assert (found.avoidable, found.known) == (True, known)
 
 
 def test_an_eviction_tells_how_long_its_victim_had_been_admitted_each_time_anew() -> None:

@@ -16,7 +16,7 @@ EVENTS = [
     Event(0.0, What.ADMITTED, SMALL),
     Event(1.0, What.CREATED, LARGE),
     Event(1.0, What.CREATED, MEDIUM),
-    Event(2.0, What.ADMITTED, MEDIUM),
+    Event(2.0, What.ADMITTED, MEDIUM, decided=1.5),
     Event(2.4, What.EVICTED, MEDIUM, LARGE),
     Event(3.0, What.EVICTED, SMALL, LARGE),
     Event(4.0, What.RELEASED, SMALL),
@@ -46,6 +46,9 @@ NUMBERS = report(WORLD, ITEMS, EVENTS)
         ("avoidable evictions", 1),
         ("avoidable by a second or more", 1),
         ("avoidable, % of evictions", 50.0),
+        ("avoidable by what was known", 1),
+        ("avoidable by what was known, % of evictions", 50.0),
+        ("admissions of which it is not known when they were decided", 4),
         # They run for 0.2 and 0.5 s; then they only waited for their ends to be written.
         ("run time thrown away, s", 0.2 + 0.4),
         ("run time thrown away, CPU s", 0.2 * 1 + 0.4 * 5),

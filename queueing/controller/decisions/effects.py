@@ -67,9 +67,9 @@ class Effects:
                 case Admit():
                     self._waiting_reasons.forget(decision.workload)
                     self._dependencies.late_reservations.claim(decision.uid)
-                    self._submit(decision.workload, partial(self._reserve, decision))
+                    self._submit(decision.workload, partial(self._reserve, decision, cycle.now))
                 case Preempt(already_evicted=False):
-                    self._submit(decision.workload, partial(self._preempt, decision))
+                    self._submit(decision.workload, partial(self._preempt, decision, cycle.now))
                 case Preempt():
                     pass
                 case Wait():
@@ -90,7 +90,7 @@ class Effects:
     def _submit(self, key: Key, job: Job) -> None:
         self._dependencies.writer.submit(key, WriteClass.ADMISSION, job)
 
-    async def _reserve(self, decision: Admit) -> None:
+    async def _reserve(self, decision: Admit, decided: float) -> None:
         # Its new reservation overwrites in its status what it held before.
         if not await self._term.writes.ledgers.until_settled(decision.workload):
             self._settle(decision, Verdict.REFUSED, "what it held before is not written down yet")
@@ -104,7 +104,7 @@ class Effects:
             return
         now = self._term.clock.now()
         body = outbound.reserve(workload, decision, now)
-        if await self._perform(decision, workload, body):
+        if await self._perform(decision, workload, body, decided):
             self._announce_admission(decision, workload, now)
 
     async def _is_kept(self, decision: Admit) -> bool:
@@ -116,7 +116,7 @@ class Effects:
             logger.info("%s cannot be held: %s", decision.cluster_queue, error)
             return False
 
-    async def _preempt(self, decision: Preempt) -> None:
+    async def _preempt(self, decision: Preempt, decided: float) -> None:
         await self._waiting_reasons.tell(decision.preemptor)
         victim = self._current(decision)
         if victim is None:
@@ -128,7 +128,7 @@ class Effects:
         step = Evict(reason=EvictionReason.PREEMPTED, message=message)
         now = self._term.clock.now()
         body = outbound.evict(victim, step, now, preempted=decision.reason)
-        if await self._perform(decision, victim, body):
+        if await self._perform(decision, victim, body, decided):
             events = self._term.events
             events.workload(victim.metadata, "Preempted", message)
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
@@ -143,8 +143,12 @@ class Effects:
             return None
         return found
 
-    async def _perform(self, decision: Admit | Preempt, workload: Workload, body: bytes) -> bool:
+    async def _perform(
+        self, decision: Admit | Preempt, workload: Workload, body: bytes, decided: float
+    ) -> bool:
         """Write a decision and tell the engine the outcome; True when it took effect.
+
+        `decided` is when its cycle began.
 
         A refusal for a conflict is reported only after the Workload was read again: the engine then
         decides by what is stored.
@@ -167,7 +171,7 @@ class Effects:
             case kube.Done(body=reply):
                 self._dependencies.pump.absorb_workload(reply)
                 self._settle(decision, Verdict.DONE)
-                self._term.reporter.decided(decision, workload, began)
+                self._term.reporter.decided(decision, workload, began, decided)
                 return True
             case kube.Refused(error=error):
                 if isinstance(error, ConflictError):

@@ -7,12 +7,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
 from queueing.controller.telemetry.traces import WorkloadTraces
-from queueing.core.decisions import Admit, Cycle, Decision, Mode, Preempt, Wait
+from queueing.core.decisions import Admit, Cycle, Mode, Preempt, Wait
 from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
@@ -121,23 +122,33 @@ class Reporter:
                     cluster_queue=str(one.cluster_queue), result=_search_result(one)
                 ).inc()
 
-    def decided(self, decision: Decision, workload: Workload, began: float) -> None:
-        """Count and log a decision that took effect; its write began at `began`."""
+    def decided(
+        self, decision: Admit | Preempt, workload: Workload, began: float, decided: float
+    ) -> None:
+        """Count and log a decision that took effect; `decided` is when, its write `began` later."""
+        stored_after_s = round(self.now() - decided, 3)
         if self.traces is not None:
             self.traces.step(workload.metadata.key, "status write", began, self.now())
         match decision:
             case Admit():
-                self._admitted(decision, workload)
+                self._admitted(decision, workload, stored_after_s)
             case Preempt():
                 self.metrics.preempted_workloads_total.labels(
                     preempting_cluster_queue=decision.preemptor_queue, reason=decision.reason
                 ).inc()
                 self.evicted(workload, "Preempted", "")
-                decide(logger, "Preempt", decision, workload, preemptor=decision.preemptor)
+                decide(
+                    logger,
+                    "Preempt",
+                    decision,
+                    workload,
+                    preemptor=decision.preemptor,
+                    stored_after_s=stored_after_s,
+                )
             case _:
-                pass
+                assert_never(decision)
 
-    def _admitted(self, decision: Admit, workload: Workload) -> None:
+    def _admitted(self, decision: Admit, workload: Workload, stored_after_s: float) -> None:
         queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
         told = WorkloadMetrics.of(self.metrics, workload, queue)
         told.count("quota_reserved_workloads_total")
@@ -146,7 +157,14 @@ class Reporter:
             told.count("admitted_workloads_total")
             told.observe("admission_wait_time_seconds", waited_s)
             self._count_below_cohorts(workload, queue)
-        decide(logger, "Admit", decision, workload, waited_s=round(waited_s, 3))
+        decide(
+            logger,
+            "Admit",
+            decision,
+            workload,
+            waited_s=round(waited_s, 3),
+            stored_after_s=stored_after_s,
+        )
 
     def confirmed(self, workload: Workload) -> None:
         """Count an admission that followed its reservation when the admission checks were ready."""
