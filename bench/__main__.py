@@ -6,13 +6,16 @@ from types import MappingProxyType
 
 import click
 
-from bench import core_alone, credits_cost, credits_page, growth, worst_cases
+from bench import core_alone, credits_cost, credits_page, growth, topology, worst_cases
 from bench.results import Result, beside, machine, table, write
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
-SCENARIOS = ("a", "b", "c", "d", "d-claims", "i", "e", "e-sizes", "e-worst", "e-credits", "credits")
+SCENARIOS = (
+    *("a", "b", "c", "d", "d-claims", "i"),
+    *("e", "e-sizes", "e-worst", "e-credits", "credits", "topology"),
+)
 UNLESS_TOLD = ("a", "d", "e")
 COLUMNS = frozenset({"i"})
 """Scenarios whose results are to be compared with each other."""
@@ -31,6 +34,7 @@ Examples:
   python -m bench a --scale 0.02         a short look
   python -m bench e-credits              what a credit policy costs, in pairs
   python -m bench credits                tenants that come in bursts, with and without credits
+  python -m bench topology --scale 1     placement on 640, 5,000 and 50,000 nodes
 """
 
 
@@ -70,7 +74,8 @@ def main(scenarios: tuple[str, ...], scale: float | None, jobs: int, turns: int,
     fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod, (i) the load of
     Kueue's own runner, (a) with priorities and preemption, in both modes. (e) is the core alone;
     e-sizes draws what a decision costs against the number pending, e-worst measures what may take
-    longest, e-credits what a credit policy costs; credits simulates who is served how well.
+    longest, e-credits what a credit policy costs; credits simulates who is served how well;
+    topology is the placement of gangs on racks, alone.
 
     Each scenario is told and written when it ends, so that an interrupt loses one at most.
     """
@@ -127,6 +132,10 @@ def _policies(scale: float, _: Path) -> list[Result]:
     return credits_cost.measure(MODES, Deep(each=each, queues_per_cohort=core_alone.COHORTS_OF))
 
 
+def _topology(scale: float, _: Path) -> list[Result]:
+    return topology.sizes(round(50_000 * scale))
+
+
 ALONE = MappingProxyType(
     {
         "e": _core,
@@ -134,6 +143,7 @@ ALONE = MappingProxyType(
         "e-worst": _worst,
         "e-credits": _policies,
         "credits": credits_page.run,
+        "topology": _topology,
     }
 )
 """What needs no API server: functions of the scale and of the folder for pictures."""
