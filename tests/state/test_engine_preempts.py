@@ -25,6 +25,26 @@ def small_queue() -> list[Fact]:
     return world(cluster_queue(preemption=LOWER))
 
 
+def half_drained() -> ObedientCluster:
+    """Return a cluster in which `high` waits for what two held, of whom one has left."""
+    cluster = ObedientCluster(small_queue())
+    for name in ("low-1", "low-2"):
+        cluster.observe(admitted(name, {"cpu": 5_000}))
+    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
+    cluster.cycle()
+    cluster.drain(Key("team/low-1"))
+    return cluster
+
+
+def one_beside_a_preemptor(settings: Settings | None = None) -> ObedientCluster:
+    """Return a cluster in which `high` must preempt `low`, and `other` fits beside both."""
+    cluster = ObedientCluster(small_queue(), settings)
+    cluster.observe(admitted("low", {"cpu": 8_000}))
+    cluster.observe(workload("high", {"cpu": 9_000}, priority=2))
+    cluster.observe(workload("other", {"cpu": 1_000}, priority=1))
+    return cluster
+
+
 def test_a_preemptor_gets_what_its_victims_give_back() -> None:
     cluster = ObedientCluster(small_queue())
     cluster.observe(admitted("low", {"cpu": 10_000}))
@@ -42,12 +62,7 @@ def test_a_preemptor_gets_what_its_victims_give_back() -> None:
 
 
 def test_a_lesser_one_cannot_take_what_a_preemptor_waits_for() -> None:
-    cluster = ObedientCluster(small_queue())
-    for name in ("low-1", "low-2"):
-        cluster.observe(admitted(name, {"cpu": 5_000}))
-    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
-    cluster.cycle()
-    cluster.drain(Key("team/low-1"))
+    cluster = half_drained()
     cluster.observe(workload("between", {"cpu": 1_000}, priority=1))
     assert not any(isinstance(one, Admit) for one in cluster.cycle().decisions)
     cluster.drain(Key("team/low-2"))
@@ -56,31 +71,19 @@ def test_a_lesser_one_cannot_take_what_a_preemptor_waits_for() -> None:
 
 
 def test_the_next_is_tried_while_victims_of_the_first_are_on_their_way() -> None:
-    cluster = ObedientCluster(small_queue())
-    cluster.observe(admitted("low", {"cpu": 8_000}))
-    cluster.observe(workload("high", {"cpu": 9_000}, priority=2))
-    cluster.observe(workload("other", {"cpu": 1_000}, priority=1))
+    cluster = one_beside_a_preemptor()
     kinds = {(type(one), one.workload) for one in cluster.cycle().decisions}
     assert (Preempt, "team/low") in kinds
     assert (Admit, "team/other") in kinds
 
 
 def test_in_kueue_mode_a_preemptor_blocks_its_queue() -> None:
-    settings = Settings(compatibility=Compatibility.KUEUE)
-    cluster = ObedientCluster(small_queue(), settings)
-    cluster.observe(admitted("low", {"cpu": 8_000}))
-    cluster.observe(workload("high", {"cpu": 9_000}, priority=2))
-    cluster.observe(workload("other", {"cpu": 1_000}, priority=1))
+    cluster = one_beside_a_preemptor(Settings(compatibility=Compatibility.KUEUE))
     assert {type(one) for one in cluster.cycle().decisions} == {Preempt, Wait}
 
 
 def test_after_a_restart_the_claim_is_read_from_the_victims() -> None:
-    cluster = ObedientCluster(small_queue())
-    for name in ("low-1", "low-2"):
-        cluster.observe(admitted(name, {"cpu": 5_000}))
-    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
-    cluster.cycle()
-    cluster.drain(Key("team/low-1"))
+    cluster = half_drained()
     cluster.observe(workload("between", {"cpu": 1_000}, priority=1))
     cluster.restart()
     assert not any(isinstance(one, Admit) for one in cluster.cycle().decisions)
@@ -103,12 +106,7 @@ def test_a_refused_eviction_is_decided_again() -> None:
 
 
 def test_a_preemptor_that_goes_frees_those_it_kept_off() -> None:
-    cluster = ObedientCluster(small_queue())
-    for name in ("low-1", "low-2"):
-        cluster.observe(admitted(name, {"cpu": 5_000}))
-    cluster.observe(workload("high", {"cpu": 10_000}, priority=2))
-    cluster.cycle()
-    cluster.drain(Key("team/low-1"))
+    cluster = half_drained()
     cluster.cycle()
     cluster.observe(replace(cluster.workloads[Key("team/high")], active=False))
     cluster.rest()
