@@ -33,7 +33,7 @@ NESTED = [
     ("workload.codeflare.dev/appwrapper", JOB_SET),
     ("workload.codeflare.dev/appwrapper", "kubeflow.org/pytorchjob"),
 ]
-ON = {"integrations": {"frameworks": ["batch/job", JOB_SET]}}
+ON: dict[str, Any] = {"integrations": {"frameworks": ["batch/job", JOB_SET]}}
 KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 

@@ -89,7 +89,7 @@ async def saving_world(
         server.load(definitions)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
         server.load([namespace, *objects(**spec)])
-        world = SavingWorld(server, client)
+        world = SavingWorld(server, client, {})
         world.watch()
         place.append(world)
         async with asyncio.TaskGroup() as group:
