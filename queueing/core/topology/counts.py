@@ -20,8 +20,8 @@ from queueing.core.topology.tree import Tree
 MANY = 2**31 - 1
 ENOUGH = ResourceName("")
 """What is lacking where a pod fits."""
-SHAPES_MAX = 64
-"""So many shapes are remembered, the latest asked for; at 50,000 nodes each takes about 2 MB."""
+SHAPES_MAX = 32
+"""So many shapes are remembered, the latest asked for; at 50,000 nodes each takes up to 10 MiB."""
 
 
 class Known(Protocol):

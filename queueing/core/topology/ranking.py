@@ -32,16 +32,17 @@ class Ranking:
 
     def refresh(self) -> None:
         """Put domains that changed where they belong now; one without a rank belongs nowhere."""
+        held, ranks = self._held, self._ranks
         for domain in self._changed:
-            before, now = self._held.get(domain), self._rank(domain)
+            before, now = held.get(domain), self._rank(domain)
             if before == now:
                 continue
             if before is not None:
-                self._ranks.remove(before)
-                del self._held[domain]
+                ranks.remove(before)
+                del held[domain]
             if now is not None:
-                self._ranks.add(now)
-                self._held[domain] = now
+                ranks.add(now)
+                held[domain] = now
         self._changed.clear()
 
     def at_least(self, slices: int, leaders: int) -> int | None:
