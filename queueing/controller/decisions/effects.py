@@ -82,8 +82,7 @@ class Effects:
         while True:
             await asyncio.sleep(RESOLVE_EVERY_S)
             for key, (write, unknown) in list(self._unknown.items()):
-                writes = self._term.writes
-                found = await kube.resolve(writes.client, write, unknown, rules=writes.rules)
+                found = await self._term.writes.resolve(write, unknown)
                 if not isinstance(found, kube.Unknown) and await self._learn(key, write):
                     del self._unknown[key]
 
@@ -153,7 +152,6 @@ class Effects:
         A refusal for a conflict is reported only after the Workload was read again: the engine then
         decides by what is stored.
         """
-        writes = self._term.writes
         write = kube.Write(
             verb=kube.Verb.MERGE,
             target=workload_target(workload.metadata),
@@ -161,12 +159,8 @@ class Effects:
             precondition=workload.metadata.resource_version,
             took_effect=partial(_is_in, decision),
         )
-        began, since = self._term.clock.now(), self._term.clock.monotonic()
-        found = await kube.perform(
-            writes.client, write, rules=writes.rules, may_send=writes.may_send
-        )
-        took_s = self._term.clock.monotonic() - since
-        writes.told(type(decision).__name__.lower(), type(found).__name__.lower(), took_s)
+        began = self._term.clock.now()
+        found = await self._term.writes.perform(type(decision).__name__.lower(), write)
         match found:
             case kube.Done(body=reply):
                 self._dependencies.pump.absorb_workload(reply)

@@ -1,4 +1,4 @@
-"""Writes of reconcilers: sent only while the Lease outlasts their timeout.
+"""Writes of decisions and of reconcilers: sent only while the Lease outlasts their timeout.
 
 The reply to a write is the object as it is now. It is handled like a watch event, so that the next
 patch of the object does not conflict with this one while the watch lags behind.
@@ -12,9 +12,10 @@ from typing import Protocol, TypeVar
 from typing_extensions import override
 
 from queueing.core.names import Key
+from queueing.kube import outcome
 from queueing.kube.client import PLAIN, Call, Client
 from queueing.kube.errors import FencedError, NotFoundError, NotSentError, RefusedError
-from queueing.kube.outcome import MaySend, WriteRules
+from queueing.kube.outcome import MaySend, Outcome, Unknown, Write, WriteRules
 from queueing.kube.resources import WORKLOADS, Resource, Target
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.patches import MergePatch, Patch
@@ -92,11 +93,12 @@ def job_target(kind: JobKind, meta: Meta, subresource: str = "") -> Target:
 
 
 class LeaderWrites:
-    """Sends the writes of reconcilers.
+    """Sends the writes of decisions and of reconcilers.
 
-    Every method raises KubeError when the write failed, FencedError when the Lease is too short
-    for it, and NotSentError when something else must be stored first. A reconciler lets these
-    pass, and its work queue calls it again later.
+    What becomes of a decision's write is a value (`perform`). Every other method raises KubeError
+    when the write failed, FencedError when the Lease is too short for it, and NotSentError when
+    something else must be stored first. A reconciler lets these pass, and its work queue calls it
+    again later.
     """
 
     def __init__(
@@ -108,16 +110,28 @@ class LeaderWrites:
         job: AbsorbJob,
         told: Told = lambda _purpose, _outcome, _took_s: None,
     ) -> None:
-        self.client, self.may_send, self.told = client, may_send, told
-        self.rules = WriteRules.lasting(client.write_timeout_s)
+        self.client, self.may_send, self._told = client, may_send, told
+        self._rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
         self.ledgers: Ledgers = NoLedgers()
         """`credits` enters its own once the cluster has an object of it."""
 
+    async def perform(self, purpose: str, write: Write) -> Outcome:
+        """Send the write of a decision, and again while its outcome is unclear; never raises."""
+        began = perf_counter()
+        found = await outcome.perform(self.client, write, rules=self._rules, may_send=self.may_send)
+        self._told(purpose, type(found).__name__.lower(), perf_counter() - began)
+        return found
+
+    async def resolve(self, write: Write, unknown: Unknown) -> Outcome:
+        """Read what became of a decision's write whose outcome is unknown, as far as one can."""
+        return await outcome.resolve(self.client, write, unknown, rules=self._rules)
+
     async def create_workload(self, namespace: str, body: bytes) -> None:
         """Create a Workload. Raises AlreadyExistsError when the name is taken."""
-        self._guard(WORKLOADS.within(namespace))
-        made = self.client.create(WORKLOADS.within(namespace), body)
+        target = WORKLOADS.within(namespace)
+        self._guard(target)
+        made = self.client.create(target, body)
         self.absorb_workload(await self._counted("create_workload", made))
 
     async def create(self, target: Target, body: bytes) -> bytes:
@@ -189,15 +203,15 @@ class LeaderWrites:
         return await self._counted("status", self.client.patch_merge(target, body))
 
     async def _counted(self, purpose: str, write: Awaitable[T]) -> T:
-        began, outcome = perf_counter(), "unknown"
+        began, result = perf_counter(), "unknown"
         try:
             reply = await write
-            outcome = "done"
+            result = "done"
         except RefusedError:
-            outcome = "refused"
+            result = "refused"
             raise
         finally:
-            self.told(purpose, outcome, perf_counter() - began)
+            self._told(purpose, result, perf_counter() - began)
         return reply
 
     def _guard(self, target: Target) -> None:
