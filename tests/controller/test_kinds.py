@@ -162,6 +162,19 @@ async def test_a_kind_that_is_not_listed_is_left_alone(world: MakeWorld) -> None
         assert len(await w.list("Workload")) == 1
 
 
+async def test_a_workload_left_of_a_kind_that_is_not_listed_goes_with_its_owner(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE)
+        owner = await create(w, JOB_SET, job_set("set"))
+        await w.make(left_of(owner), job("waits", cpu="2"))
+        await w.until("Workload", "left", lambda _: True)
+        await w.client.delete(resource(JOB_SET).at("set", "team"))
+        await w.until_gone("Workload", "left")
+
+
 async def test_the_jobs_of_a_job_set_are_queued_with_it(world: MakeWorld) -> None:
     async with world(**ON) as w:
         await define(w, JOB_SET)
@@ -268,6 +281,26 @@ async def test_a_job_set_cannot_be_a_member_of_a_gang(world: MakeWorld) -> None:
             w, JOB_SET, "set", lambda one: told in one["metadata"].get("annotations", {})
         )
         assert "only Jobs of batch/v1 can be members" in found["metadata"]["annotations"][told]
+
+
+def left_of(owner: Wire) -> Wire:
+    """Return a Workload that an earlier controller made of an object."""
+    template = {"spec": {"containers": [{"name": "c", "image": "x"}], "restartPolicy": "Never"}}
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": "left",
+            "namespace": "team",
+            "labels": {"kueue.x-k8s.io/job-uid": owner["metadata"]["uid"]},
+            "finalizers": ["kueue.x-k8s.io/resource-in-use"],
+            "ownerReferences": [owned_by(owner)],
+        },
+        "spec": {
+            "queueName": "lq",
+            "podSets": [{"name": "workers", "count": 2, "template": template}],
+        },
+    }
 
 
 def owned_by(above: Wire) -> Wire:

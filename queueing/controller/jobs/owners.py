@@ -35,7 +35,7 @@ class Owners:
     async def learn(self, job: JobView) -> None:
         """Read the owners above a job that are not known yet. Raises KubeError."""
         meta = job.metadata
-        for _ in range(DEPTH_MAX):
+        for _ in range(DEPTH_MAX + 1):
             above = controller_of(meta)
             if above is None or group_kind_of(above) not in KNOWN:
                 return

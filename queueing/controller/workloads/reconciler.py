@@ -8,6 +8,7 @@ deactivation, requeueing and retention; `core.lifecycle.rules.judge` decides whi
 """
 
 import logging
+from collections import ChainMap
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -40,6 +41,7 @@ from queueing.core.lifecycle.steps import (
     Step,
 )
 from queueing.core.names import Key, Uid
+from queueing.kinds.registry import KNOWN
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import NotFoundError
 from queueing.kube.objects import Identified
@@ -75,6 +77,9 @@ class WorkloadReconciler:
         self._rules, self._clock, self._queue = rules, term.clock, term.queues.workloads
         self._evicted, self._confirmed = term.reporter.evicted, term.reporter.confirmed
         self._departing = departing
+        self._kinds = ChainMap(term.objects.kinds, dict(KNOWN))
+        """Kinds whose objects are looked for; of those that are not turned on, too: Workloads may
+        be left of them."""
         self._problems = ReservationProblems(term.objects)
         self._reopened: dict[Key, float] = {}
         """Workloads whose stopped queue was opened again, or for which devices came, and when that
@@ -245,7 +250,7 @@ class WorkloadReconciler:
         if job.uid in self._objects.job_keys:
             return False
         try:
-            resource = job_resource(self._objects.kinds[group_kind_of(job)])
+            resource = job_resource(self._kinds[group_kind_of(job)])
             reply = await self._writes.client.get(resource.at(job.name, namespace))
         except NotFoundError:
             return True
@@ -262,7 +267,7 @@ class WorkloadReconciler:
     def _job_of(self, workload: Workload) -> OwnerReference | None:
         """Return the job of a known kind that a Workload is of; None for a gang's."""
         found = job_of(workload)
-        known = found is not None and group_kind_of(found) in self._objects.kinds
+        known = found is not None and group_kind_of(found) in self._kinds
         return found if known else None
 
     async def _bury(self, workload: Workload) -> None:

@@ -95,9 +95,11 @@ def admitted(one: Wire) -> bool:
 class GangWorld(World):
     """An API server whose controller can be killed and started again."""
 
-    def __init__(self, server: EmbeddedServer, client: Client, settings: Wire) -> None:
+    def __init__(
+        self, server: EmbeddedServer, client: Client, settings: Wire | None = None
+    ) -> None:
         super().__init__(server, client)
-        self.settings = settings
+        self.settings = settings or {}
         self.guard = Guard(server)
         self.writes: list[str] = []
         """What the controllers wrote or tried to, in order."""
