@@ -70,7 +70,9 @@ class JobReconciler:
             if self._objects.gangs.claims(job) or not self._is_managed(job):
                 return
         gang = self._membership.of_job(job, workloads)
-        await self._advance(gang, ladder.next_action(gang))
+        action = ladder.next_action(gang)
+        if action is not None:
+            await self._advance(gang, action)
 
     async def look_at_gang(self, key: Key) -> None:
         """Do the next step for a gang of several Jobs (`namespace/name`), as `look` does."""
