@@ -24,9 +24,8 @@ def give_back(memory: Memory, key: Key) -> None:
     _turn_ready(memory, key)
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
-    root = memory.root_of(queue) if memory.pairs else None
-    if root is not None and not _was_preempted(memory, key):
-        memory.pairs.pop(root, None)  # something changed from outside
+    if memory.pairs and not _was_preempted(memory, key):
+        memory.forget_pairs(charge.holder.uid)
     memory.note_charge(charge.holder)
 
 

@@ -37,8 +37,10 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
 
 def forget_workload(memory: Memory, key: Key) -> None:
     """Take in the deletion of a workload."""
-    if memory.workloads.drop(key) is None:
+    fact = memory.workloads.drop(key)
+    if fact is None:
         return
+    memory.forget_pairs(fact.uid)
     leave(memory, key)
     give_back(memory, key)
     memory.marks.pop(key, None)

@@ -198,7 +198,7 @@ class Memory:
 
     # Preemption that takes more than one cycle.
     pairs: dict[Node, Pairs] = field(default_factory=dict)
-    """Root of a tree → its pairs since the tree last changed from outside."""
+    """Root of a tree → its pairs since its quotas changed last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
     unready: set[Key] = field(default_factory=set)

@@ -2,15 +2,15 @@
 
 Preemption policies can form a circle: one queue reclaims what it lends, and is preempted in turn
 because it then borrows. The rule: a pair of preemptor and victim, or of who took a promise and who
-lost it, is not repeated until something changes from outside: the tree's quotas, the end of a
-workload of the tree, or the demand or priority of one of the two. Pairs are finite, so this ends.
+lost it, is not repeated until the quotas of the tree change, the demand or priority of one of the
+two, or one of them loses its quota otherwise than by preemption. Pairs are finite, so this ends.
 """
 
 from queueing.core.names import Uid
 
 
 class Pairs:
-    """The pairs of preemptor and victim in one tree since its last change from outside."""
+    """The pairs of preemptor and victim in one tree since its quotas changed last."""
 
     __slots__ = ("_victims",)
 
@@ -30,7 +30,7 @@ class Pairs:
         return frozenset(self._victims.get(preemptor, ()))
 
     def forget(self, uid: Uid) -> None:
-        """Forget all pairs of a workload whose demand or priority changed."""
+        """Forget all pairs of a workload that is not what it was, or has ended."""
         self._victims.pop(uid, None)
         for victims in self._victims.values():
             victims.discard(uid)
