@@ -280,7 +280,8 @@ class Pump:
             self._observe_flavors()
         fact = workload_asking(found, asks)
         given = self._objects.devices.charges_of(found, around.devices)
-        lack = "" if fact.holds_quota else self._objects.devices.lack(asks.shapes)
+        waits = asks.shapes and not fact.holds_quota
+        lack = self._objects.devices.lack(asks.shapes) if waits else ""
         if given or lack:
             fact = replace(fact, given=given, unserved=lack)
         for add in self._additions:

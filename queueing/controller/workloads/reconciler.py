@@ -91,11 +91,16 @@ class WorkloadReconciler:
         if workload is None or fact is None:
             self._reopened.pop(key, None)
             return
-        if fact.holds_quota:
+        holds = fact.holds_quota
+        if holds:
             self._reopened.pop(key, None)
         job = None if _is_record(workload) else self._job_of(workload)
-        if job is not None and await self._is_gone(job, workload.metadata.namespace):
-            if fact.holds_quota and await self._has_pods(job, workload):
+        if (
+            job is not None
+            and job.uid not in self._objects.job_keys
+            and await self._is_gone(job, workload.metadata.namespace)
+        ):
+            if holds and await self._has_pods(job, workload):
                 self._queue.add_after(key, AGAIN_S)
             else:
                 await self._bury(workload)
@@ -104,7 +109,7 @@ class WorkloadReconciler:
             await self._writes.let_go(workload)
             return
         now = self._clock.now()
-        checks = self._wanted_checks(fact)
+        checks = self._wanted_checks(fact) if holds else None
         if checks is not None and set(checks) != {one.name for one in fact.checks}:
             body = outbound.follow_checks(workload, checks, now)
             await self._writes.patch_workload(workload, body)
@@ -118,16 +123,15 @@ class WorkloadReconciler:
             self._queue.add_after(key, found.look_again_at - now)
         if _drains_alone(workload, fact):
             await self._writes.release(workload, now)
-        elif not await self._object(workload, fact, now):
+        elif not (holds and await self._object(workload, fact, now)):
             await self._follow_class(workload)
 
     async def _object(self, workload: Workload, fact: WorkloadFact, now: float) -> bool:
         """Write what is wrong with a reservation, or that nothing is any more; True if written.
 
-        A Workload without a reservation, or one that is being evicted, is left alone: other
-        conditions speak of it.
+        A Workload that is being evicted is left alone: other conditions speak of it.
         """
-        if not fact.holds_quota or fact.is_true("Evicted"):
+        if fact.is_true("Evicted"):
             return False
         trouble = self._problems.to(fact)
         body = outbound.object_to(workload, trouble, now)
@@ -217,10 +221,8 @@ class WorkloadReconciler:
         )
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
-        """Return the admission checks of a Workload with a reservation; None for all others."""
-        if fact.admission is None or not fact.holds_quota:
-            return None
-        if fact.is_true("Admitted") or fact.is_true("Evicted"):
+        """Return the admission checks that a reservation still needs; None when it needs none."""
+        if fact.admission is None or fact.is_true("Admitted") or fact.is_true("Evicted"):
             return None
         queue = self._objects.cluster_queues.get(fact.admission.cluster_queue)
         if queue is None:
@@ -243,12 +245,10 @@ class WorkloadReconciler:
         )
 
     async def _is_gone(self, job: OwnerReference, namespace: str) -> bool:
-        """Say whether a Job is gone.
+        """Ask the API server whether a Job is gone that the store does not have.
 
-        The API server is asked about one that the store does not have: the watch may lag behind.
+        The watch may lag behind.
         """
-        if job.uid in self._objects.job_keys:
-            return False
         try:
             resource = job_resource(self._kinds[group_kind_of(job)])
             reply = await self._writes.client.get(resource.at(job.name, namespace))
