@@ -167,18 +167,6 @@ def test_heads_of_one_cohort_share_what_is_there() -> None:
     assert root.cell(CPU).usage == 8
 
 
-def test_a_head_without_candidates_keeps_its_nominal_quota_from_others() -> None:
-    arena = Arena(
-        queue("a", 10, "c"),
-        queue("b", 0, "c"),
-        running("mine", "a", 4, priority=9),
-        settings=KUEUE,
-    )
-    judgements = arena.round(job("big", "a", 8, priority=9), job("thief", "b", 5))
-    assert names(judgements, Admit) == []
-    assert arena.tree.queue(QueueName("a")).cell(CPU).usage == 4
-
-
 @pytest.mark.parametrize("compatibility", Compatibility)
 def test_an_owner_without_candidates_keeps_its_nominal_quota_from_borrowers(
     compatibility: Compatibility,

@@ -1,11 +1,11 @@
 """Single rounds, as a plan prints them, and cycles that are cut by a budget."""
 
-from queueing.core.decisions import Admit, Preempt, Requeue, Wait
-from queueing.core.facts import Fact, PreemptionPolicy, Strategy
+from queueing.core.decisions import Admit, Requeue, Wait
+from queueing.core.facts import Fact, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.state.engine import Engine
-from queueing.testing.builders import admitted, cluster_queue, preemption, workload
+from queueing.testing.builders import cluster_queue, preemption, workload
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import Deep, world
 
@@ -32,28 +32,6 @@ def test_a_round_takes_one_head_per_queue_and_speaks_of_everybody() -> None:
     ]
     waits = [one.requeue for one in decisions if isinstance(one, Wait)]
     assert waits == [Requeue.NOT_HEAD, Requeue.NOT_HEAD, Requeue.NOT_QUEUED]
-
-
-def test_a_strict_head_is_judged_in_every_round() -> None:
-    queue = cluster_queue(strategy=Strategy.STRICT_FIFO)
-    engine = engine_with(*world(queue, workload("large", {"cpu": 11_000}), workload("small")))
-    for now in (1.0, 2.0):
-        first = engine.round(now).decisions[0]
-        assert isinstance(first, Wait)
-        assert (first.workload, first.requeue) == ("team/large", Requeue.IMMEDIATE)
-
-
-def test_the_next_round_finds_its_victims_already_evicted() -> None:
-    lower = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
-    running = admitted("low", {"cpu": 10_000})
-    engine = engine_with(
-        *world(cluster_queue(preemption=lower), running, workload("high", priority=1))
-    )
-    seen = [
-        [one.already_evicted for one in engine.round(now).decisions if isinstance(one, Preempt)]
-        for now in (1.0, 2.0)
-    ]
-    assert seen == [[False], [True]]
 
 
 def test_a_cut_cycle_says_so_and_goes_on_where_it_stopped() -> None:
