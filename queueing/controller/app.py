@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 import uuid
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +42,7 @@ from queueing.controller.telemetry.broadcast import Broadcast
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.settings import Compatibility
+from queueing.kinds.compiler import Kind
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster, load_cluster
 from queueing.kube.lease import Lease, Term
@@ -51,6 +52,7 @@ from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
 from queueing.translate.configuration import measured_local_queues
+from queueing.webhooks.suspension import SuspendedKind, of_description
 from queueing_api.config.v1beta2 import Configuration
 
 logger = logging.getLogger(__name__)
@@ -134,7 +136,10 @@ class App:
         rules = controller_rules(configuration, options.compatibility, identity=self._identity)
         self._rules = replace(rules, drivers=options.drivers)
         self._elects = configuration.leader_election.leader_elect
-        self._doubted = asyncio.Event()
+        self._outdated = asyncio.Event()
+        """Set when the policies must be looked at again."""
+        self._described: tuple[SuspendedKind, ...] = ()
+        """Kinds that admins describe, and that are queued in this term."""
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.reporter = Reporter(
             metrics=self._metrics(leading=False),
@@ -213,6 +218,7 @@ class App:
         return metrics
 
     async def _run_term(self, may_send: MaySend) -> None:
+        self._described = ()
         session = Session(
             Surroundings(
                 client=self._client,
@@ -222,6 +228,7 @@ class App:
                 reporter=self.reporter,
                 injects=lambda: self.reporter.readiness.injects,
                 doubt=self._doubt_injection,
+                described=self._describe,
                 listing=postponed if self._options.owns_process else nullcontext,
             )
         )
@@ -235,12 +242,18 @@ class App:
             await session.run()
 
     async def _keep_policies(self, rules: PolicyRules) -> NoReturn:
-        """Install the policies, and again whenever a pod was created without its claims."""
+        """Install the policies, and again whenever they may not be what is needed."""
         while True:
-            self._doubted.clear()
-            await install(self._client, rules, self._policies_are_in_force, self._pods_get_claims)
-            await self._doubted.wait()
-            logger.warning("pods came without their claims: the policies are put in force again")
+            self._outdated.clear()
+            wanted = replace(rules, kinds=(*rules.kinds, *self._described))
+            await install(self._client, wanted, self._policies_are_in_force, self._pods_get_claims)
+            await self._outdated.wait()
+
+    def _describe(self, kinds: Sequence[Kind]) -> None:
+        """Note which kinds are queued that admins describe: the policies are about them as well."""
+        found = (of_description(one.spec) for one in kinds)
+        self._described = tuple(one for one in found if one is not None)
+        self._outdated.set()
 
     def _policies_are_in_force(self) -> None:
         self.reporter.readiness.policies = True
@@ -250,5 +263,6 @@ class App:
 
     def _doubt_injection(self) -> None:
         """Note that a pod was created without its claims: Jobs that need claims wait to start."""
+        logger.warning("pods came without their claims: the policies are put in force again")
         self.reporter.readiness.injects = False
-        self._doubted.set()
+        self._outdated.set()

@@ -4,7 +4,7 @@ Nothing survives a term. A new leader knows only what the API server stores, so 
 earlier one had assumed is either in the objects or did not happen.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
+from queueing.controller.queueable_kinds.reconciler import QueueableKinds
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
 from queueing.controller.stores.objects import Objects
@@ -38,6 +39,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.decisions import Cycle
 from queueing.core.settings import Compatibility
 from queueing.devices.shell import composition as device_composition
+from queueing.kinds.compiler import Kind
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
@@ -45,10 +47,11 @@ from queueing.kube.pressure import PATIENCE_SHARE, Pressure, Window
 from queueing.kube.reflector import WatchEvent
 from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
+from queueing.translate.jobs import batch
 from queueing.translate.wire import queues
 
 
-def _ignore() -> None:
+def _ignore(*_: object) -> None:
     """Do nothing when called."""
 
 
@@ -66,6 +69,8 @@ class Surroundings:
     """Says whether the API server adds ResourceClaims to pods when they are created."""
     doubt: Callable[[], None] = _ignore
     """Called when a pod was created without the claims that it should have got."""
+    described: Callable[[Sequence[Kind]], None] = _ignore
+    """Told which kinds are queued that admins describe, whenever that changes."""
     listing: Callable[[], AbstractContextManager[None]] = nullcontext
     """Makes the context in which the first lists of a term are read (garbage collection)."""
 
@@ -110,6 +115,7 @@ class Parts:
         self.checkpoints = checkpoints.Checkpoints(
             self.term, weigh_anew=self.pump.weigh_anew, charge_anew=self.pump.charge_anew
         )
+        self.queueable_kinds = self._make_queueable_kinds()
         self.devices = self._make_devices()
         self.finalizers = Finalizers(self.objects, self.engine, self.writes, self.queues.finalizers)
         self.waiting_reasons = WaitingReasons(
@@ -151,6 +157,12 @@ class Parts:
             events=self._events,
             reporter=self._around.reporter,
             clock=self._around.clock,
+        )
+
+    def _make_queueable_kinds(self) -> QueueableKinds:
+        built_in = [one.names.group_kind for one in self._rules.kinds]
+        return QueueableKinds(
+            self.term, self.kinds, [batch.KIND.group_kind, *built_in], self._around.described
         )
 
     def _make_devices(self) -> device_composition.Devices:

@@ -58,7 +58,11 @@ class Session:
         reflectors.append(watches.reflector_of_jobs(client, parts.pump))
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
-        ours = [*parts.checkpoints.reflectors(client), *parts.credits.reflectors(client)]
+        ours = [
+            *parts.checkpoints.reflectors(client),
+            *parts.credits.reflectors(client),
+            parts.queueable_kinds.reflector(client),
+        ]
         for reflector, name in ours:
             group.create_task(reflector.run(), name=f"reflector {name}")
         for reflector, _ in reflectors:
@@ -100,6 +104,7 @@ class Session:
         yield Workers("gangs", queues.gangs, parts.jobs.look_at_gang, GANG_WORKERS)
         yield from parts.checkpoints.workers()
         yield from parts.devices.workers()
+        yield Workers("queueable kinds", queues.queueable_kinds, parts.queueable_kinds.look)
         yield Workers("workloads", queues.workloads, parts.workloads.look, rules.workload_workers)
 
     def _told(self, changed: Changed) -> None:

@@ -64,6 +64,8 @@ class WorkQueues:
         self.checkpoints: WorkQueue[Key] = WorkQueue()
         """Workloads whose requests to save are to be looked at."""
         self.checkpoint_policies: WorkQueue[Key] = WorkQueue()
+        self.queueable_kinds: WorkQueue[Key] = WorkQueue()
+        """Descriptions of kinds, by name."""
         self.nodes: WorkQueue[Key] = WorkQueue()
         self.idle: WorkQueue[Key] = WorkQueue()
         """Workloads with pods that are idle, or were."""

@@ -11,5 +11,5 @@ description is written in; `reads` tells which fields an expression needs), `sha
 `fixed` (changes that are forbidden), `jobs` (an object as the controller sees it), `owners` (who is
 queued in whose place), `roles` (what the controller may do with objects), `hooks` (code beside a
 description), `frameworks` and `registry` (the built-in kinds, which are in `builtin`), `examining`
-(a description held against an example).
+and `schemas` (a description held against an example, and against the schema of its kind).
 """

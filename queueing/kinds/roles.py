@@ -1,4 +1,8 @@
-"""What the controller may do with objects of described kinds, as rules of a ClusterRole."""
+"""What the controller may do with objects of described kinds, as rules of a ClusterRole.
+
+Called by `cli.roles` for the built-in kinds; by `controller.queueable_kinds` and by `queueing kind
+check` for those that admins describe.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -28,3 +32,27 @@ def rules(specs: Iterable[QueueableKindSpec]) -> list[Rule]:
         {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
         for (group, verbs), resources in sorted(found.items())
     ]
+
+
+AGGREGATED = "rbac.queueing.dev/kinds"
+"""Label of the ClusterRoles whose rules the controller's account gets as well."""
+_NEEDED = ("get", "list", "patch", "watch")
+
+
+def needed(spec: QueueableKindSpec) -> dict[str, tuple[str, ...]]:
+    """Return the verbs, by subresource, without which no object of a kind can be queued."""
+    return {"": _NEEDED} | ({"status": STATUS_VERBS} if spec.suspend.reset else {})
+
+
+def cluster_role(spec: QueueableKindSpec) -> dict[str, Any]:
+    """Return the ClusterRole that grants all that is done with objects of a kind."""
+    named = spec.resource
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {
+            "name": "-".join(filter(None, ("queueing-kind", named.plural, named.group))),
+            "labels": {AGGREGATED: "true"},
+        },
+        "rules": rules([spec]),
+    }

@@ -123,6 +123,9 @@ CHECKPOINTS = Resource(QUEUEING_GROUP, "v1alpha1", "checkpoints", "Checkpoint")
 DEVICE_FLAVORS = Resource(
     QUEUEING_GROUP, "v1alpha1", "deviceflavors", "DeviceFlavor", namespaced=False
 )
+QUEUEABLE_KINDS = Resource(
+    QUEUEING_GROUP, "v1alpha1", "queueablekinds", "QueueableKind", namespaced=False
+)
 
 DEVICE_CLASSES = Resource(_DRA, "v1", "deviceclasses", "DeviceClass", namespaced=False)
 RESOURCE_SLICES = Resource(_DRA, "v1", "resourceslices", "ResourceSlice", namespaced=False)
@@ -195,6 +198,13 @@ TOKEN_REVIEWS = Resource(
 )
 SUBJECT_ACCESS_REVIEWS = Resource(
     "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
+)
+SELF_SUBJECT_ACCESS_REVIEWS = Resource(
+    "authorization.k8s.io",
+    "v1",
+    "selfsubjectaccessreviews",
+    "SelfSubjectAccessReview",
+    namespaced=False,
 )
 
 RESOURCES: Mapping[str, Resource] = MappingProxyType(

@@ -67,6 +67,7 @@ MODELS: Mapping[tuple[str, str], type[BaseModel]] = MappingProxyType(
         (f"{OWN}/v1alpha1", "CreditGrant"): v1alpha1.CreditGrant,
         (f"{OWN}/v1alpha1", "CreditPolicy"): v1alpha1.CreditPolicy,
         (f"{OWN}/v1alpha1", "DeviceFlavor"): v1alpha1.DeviceFlavor,
+        (f"{OWN}/v1alpha1", "QueueableKind"): v1alpha1.QueueableKind,
         (f"{OWN}/v1alpha1", "UsageRecord"): v1alpha1.UsageRecord,
         ("batch/v1", "Job"): Job,
         ("v1", "LimitRange"): LimitRange,

@@ -123,6 +123,7 @@ _DEFINED: Final = (
             ("creditbudget", "creditbudgets"),
             ("creditgrant", "creditgrants"),
             ("creditaccount", "creditaccounts"),
+            ("queueablekind", "queueablekinds"),
             ("usagerecord", "usagerecords"),
         )
     ),

@@ -212,6 +212,22 @@ OWN_RESOURCES: Final = (
         ),
     ),
     Resource(
+        "QueueableKind",
+        "queueablekinds",
+        ("qkind",),
+        columns=(
+            Column("Kind", ".spec.resource.kind", "Kind whose objects are queued"),
+            Column("Group", ".spec.resource.group", "API group of the kind"),
+            _condition("Active", "Active", "Whether objects of the kind are queued"),
+            Column(
+                "Reason",
+                ".status.conditions[?(@.type=='Active')].reason",
+                "Why they are, or are not",
+            ),
+            _AGE,
+        ),
+    ),
+    Resource(
         "UsageRecord",
         "usagerecords",
         ("usage", "urec"),

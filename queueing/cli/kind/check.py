@@ -8,11 +8,12 @@ import msgspec
 
 from queueing.cli.kind.descriptions import Described, described, is_description, kind_for
 from queueing.cli.options import files_option, output_option
-from queueing.cli.output import UsageProblem, columns, structured
+from queueing.cli.output import UsageProblem, columns, objects, structured
 from queueing.kinds.examining import Examination, FoundPodSet, examine
 from queueing.kinds.hooks import Related
 from queueing.kinds.paths import spelled
 from queueing.kinds.pod_sets import UnreadableError
+from queueing.kinds.roles import cluster_role
 from queueing.kinds.view import read
 from queueing.sim.documents import Document, load
 from queueing.sim.yaml_text import ManifestError
@@ -22,6 +23,7 @@ Examples:
   queueing kind check -f description.yaml -f example.yaml
   queueing kind check -f rayjob.yaml               an example of a kind that is built in
   queueing kind check -f kinds/ -f jobs/ -o json
+  queueing kind check -f description.yaml --role | kubectl apply -f -
 \b
 A description is a QueueableKind; everything else in the files is an example. `queueing kind list
 -o yaml FRAMEWORK` prints one to begin with.
@@ -32,8 +34,11 @@ Exit codes: 0 when all examples can be read, 2 when a file, a description or an 
 
 @click.command(epilog=EPILOG)
 @files_option("File or folder with descriptions and examples, or - for standard input.")
+@click.option(
+    "--role", is_flag=True, help="Print the ClusterRoles that descriptions need, and nothing else."
+)
 @output_option()
-def command(files: tuple[str, ...], output: str) -> None:
+def command(*, files: tuple[str, ...], role: bool, output: str) -> None:
     """Show what a description of a kind reads of an example: pod sets, requests, states.
 
     No cluster is needed, and nothing is changed.
@@ -47,6 +52,10 @@ def command(files: tuple[str, ...], output: str) -> None:
         found = [(one, by, _examined(one, by, documents)) for one, by in pairs]
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
+    if role:
+        roles = [cluster_role(one.kind.spec) for one in given]
+        click.echo(objects(roles, "json" if output == "json" else "yaml"))
+        return
     if output != "table":
         kinds = [_kind_as_json(one) for one in given]
         examples = [_as_json(*one) for one in found]

@@ -201,3 +201,13 @@ def test_every_command_explains_itself(name: str) -> None:
     result = run(name, "--help")
     assert result.exit_code == 0
     assert f"queueing kind {name}" in result.output
+
+
+def test_the_role_that_a_description_needs_can_be_applied_as_it_is_printed() -> None:
+    result = run("check", "--role", "-f", DESCRIPTION)
+    assert result.exit_code == 0, result.output
+    role = yaml.safe_load(result.output)
+    assert role["kind"] == "ClusterRole"
+    assert role["metadata"]["labels"] == {"rbac.queueing.dev/kinds": "true"}
+    granted = {one: rule["verbs"] for rule in role["rules"] for one in rule["resources"]}
+    assert {"get", "list", "patch", "watch"} <= set(granted["experiments"])

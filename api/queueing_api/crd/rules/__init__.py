@@ -20,6 +20,7 @@ from queueing_api.crd.rules.credits import (
 )
 from queueing_api.crd.rules.devices import DEVICE_FLAVOR
 from queueing_api.crd.rules.infrastructure import ADMISSION_CHECK, RESOURCE_FLAVOR, TOPOLOGY
+from queueing_api.crd.rules.kinds import QUEUEABLE_KIND
 from queueing_api.crd.rules.quota import (
     CLUSTER_QUEUE,
     CLUSTER_QUEUE_V1BETA1,
@@ -51,6 +52,7 @@ _V1ALPHA1: Final = {
     "CreditGrant": CREDIT_GRANT,
     "CreditPolicy": CREDIT_POLICY,
     "DeviceFlavor": DEVICE_FLAVOR,
+    "QueueableKind": QUEUEABLE_KIND,
     "UsageRecord": USAGE_RECORD,
 }
 RULES: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = MappingProxyType(

@@ -7,6 +7,7 @@ from queueing_api.queueing.v1alpha1.credit_budget import CreditBudget
 from queueing_api.queueing.v1alpha1.credit_grant import CreditGrant
 from queueing_api.queueing.v1alpha1.credit_policy import CreditPolicy
 from queueing_api.queueing.v1alpha1.device_flavor import DeviceFlavor
+from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKind
 from queueing_api.queueing.v1alpha1.usage_record import UsageRecord
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "CreditGrant",
     "CreditPolicy",
     "DeviceFlavor",
+    "QueueableKind",
     "UsageRecord",
 ]

@@ -1,0 +1,29 @@
+"""Rules of QueueableKind."""
+
+from typing import Final
+
+from queueing_api.crd.rules.rule import FIELD_IS_IMMUTABLE, Rule
+
+
+def _exactly_one(path: str, *fields: str) -> Rule:
+    told = " and ".join(", ".join(fields).rsplit(", ", 1))
+    given = ", ".join(f"has(self.{name})" for name in fields)
+    return Rule(path, f"[{given}].filter(is, is).size() == 1", f"exactly one of {told} must be set")
+
+
+_POD_SET: Final = "spec.podSets[]"
+QUEUEABLE_KIND: Final = (
+    Rule("spec.resource", "self == oldSelf", FIELD_IS_IMMUTABLE),
+    _exactly_one("spec.suspend", "field", "gate", "throughPods"),
+    _exactly_one(_POD_SET, "name", "nameFrom"),
+    Rule(
+        _POD_SET,
+        "!has(self.keys) || size(self.keys) == 0 || has(self.forEach)",
+        "keys needs forEach",
+        field=".keys",
+    ),
+    _exactly_one("spec.active", "condition", "expression"),
+    _exactly_one("spec.ready", "condition", "expression"),
+    _exactly_one("spec.finished[]", "condition", "expression"),
+    _exactly_one("spec.finished[]", "outcome", "succeeded"),
+)
