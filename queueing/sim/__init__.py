@@ -8,8 +8,9 @@ call it directly.
 Reading order:
 
 1. Input: `yaml_text` (on `yaml_nodes`) reads YAML with line numbers; `documents` are its objects;
-   `kinds` validates them (`unknown_fields`), and `decoding` makes wire structs.
-2. `intake` makes facts and settings of documents, with `creation` and `jobs` (Jobs and the
+   `kinds` validates them (`unknown_fields`), and `decoding` makes wire structs. `descriptions` are
+   those of kinds of jobs, and `job_kinds` reads jobs of all kinds by them.
+2. `intake` makes facts and settings of documents, with `creation` and `jobs` (jobs and the
    Workloads that they would get), `devices`, `stakes` and `contradictions`.
 3. `plan` runs rounds on a `world` (workloads and an engine), which `transitions` moves on.
    `standing` completes rounds by workloads that were not judged; `lending` says who uses whose

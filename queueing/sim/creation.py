@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from queueing.core.facts import NamespaceFact
 from queueing.core.selectors import selects
-from queueing.sim.decoding import decode
 from queueing.sim.documents import LIVE, Document
+from queueing.sim.job_kinds import Jobs
 from queueing.sim.jobs import GivenJob, JobRules
 from queueing.translate import labels
 from queueing.translate.configuration import is_enabled, managed_namespaces
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
 from queueing.webhooks.jobs import DEFAULT, DefaultingContext, default_job, has_managed_owner
 from queueing_api.config.v1beta2 import Configuration
 
@@ -24,7 +22,9 @@ class Creation:
         documents: Iterable[Document],
         configuration: Configuration,
         namespaces: Mapping[str, NamespaceFact],
+        jobs: Jobs,
     ) -> None:
+        self._jobs, self._owners = jobs, jobs.owners()
         self.rules = JobRules(
             namespaces=managed_namespaces(configuration),
             without_queue_name=configuration.manage_jobs_without_queue_name,
@@ -45,12 +45,13 @@ class Creation:
         return {labels.NAMESPACE: namespace} if fact is None else fact.labels
 
     def job(self, document: Document) -> GivenJob:
-        """Return a Job. Raises ManifestError, naming the line of a field that cannot be read."""
-        live, runs = document.file == LIVE, _runs(document)
+        """Return a job. Raises ManifestError, naming the line of a field that cannot be read."""
+        live, runs = document.file == LIVE, _runs(document) or self._jobs.view(document).active
         if not live:
-            created = dict(default_job(document.value, self._around(document)))
+            field = self._jobs.field(document)
+            created = dict(default_job(document.value, self._around(document), field))
             document = replace(document, value=created)
-        return GivenJob(job=batch.view(decode(document, Job)), live=live, runs=runs)
+        return GivenJob(job=self._jobs.view(document), live=live, runs=runs)
 
     def _around(self, document: Document) -> DefaultingContext:
         namespace = document.value["metadata"]["namespace"]
@@ -59,7 +60,7 @@ class Creation:
             manage_without_queue=self.rules.without_queue_name,
             default_local_queue=namespace in self._doors,
             default_priority_class=self._default_class,
-            owner_managed=has_managed_owner(document.value),
+            owner_managed=has_managed_owner(document.value, self._owners),
         )
 
 

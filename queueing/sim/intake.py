@@ -16,6 +16,7 @@ from queueing.sim.creation import Creation
 from queueing.sim.decoding import decode
 from queueing.sim.devices import SimulatedDevices
 from queueing.sim.documents import Document, load
+from queueing.sim.job_kinds import JobKinds, Jobs
 from queueing.sim.jobs import JobReader
 from queueing.sim.kinds import (
     CONFIG,
@@ -77,9 +78,16 @@ def read_world(
 
     Raises ManifestError, naming file, line and field, for the first document that is broken.
     """
-    written, warnings = _sort(documents)
+    read = list(documents)
+    kinds = JobKinds(read)
+    written, warnings = _sort(read, kinds)
     found, unknown_fields = [], []
     for document in written:
+        if kinds.of(document) is not None:
+            _check_name(document)
+            _complete(document, now)
+            found.append(document)
+            continue
         odd = check_shape(document)
         unknown_fields += odd.fields
         warnings += [*odd.names, *odd.fields]
@@ -87,12 +95,16 @@ def read_world(
         warnings += rule_warnings(current)
         _complete(current, now)
         found.append(current)
-    settled = configuration or _configuration(found)
+    given = configuration or _configuration(found)
+    found, off = _queued(found, kinds, given)
+    warnings += off
+    settled = given or Configuration()
     warnings += [f"feature gate {gate} is not known" for gate in unknown_gates(settled)]
     gates = without_effect_gates(settled.feature_gates)
     warnings += [f"feature gate {gate} changes nothing here" for gate in gates]
     warnings += [one for one in unheeded(settled) if one.startswith(DECIDING)]
-    reader = _Reader(found, settled, as_kueue=compatibility is Compatibility.KUEUE)
+    jobs = Jobs(kinds, None if given is None else given.integrations.frameworks)
+    reader = _Reader(found, settled, jobs, as_kueue=compatibility is Compatibility.KUEUE)
     facts = reader.facts()
     return Intake(
         facts=facts,
@@ -102,7 +114,27 @@ def read_world(
     )
 
 
-def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
+def _check_name(document: Document) -> None:
+    if not document.name:
+        raise document.error(["metadata", "name"], "required")
+
+
+def _queued(
+    documents: Sequence[Document], kinds: JobKinds, configuration: Configuration | None
+) -> tuple[list[Document], list[str]]:
+    """Leave out jobs of kinds that the Configuration does not list, with a warning for each."""
+    listed = None if configuration is None else configuration.integrations.frameworks
+    kept, left_out = [], []
+    for document in documents:
+        if name := kinds.off(document, listed):
+            why = f"is not queued and was left out: integrations.frameworks does not list {name}"
+            left_out.append((document, why))
+        else:
+            kept.append(document)
+    return kept, told_once(left_out)
+
+
+def _sort(documents: Iterable[Document], kinds: JobKinds) -> tuple[list[Document], list[str]]:
     """Return the known documents by kind and name, and a warning per kind that has no effect."""
     known: dict[tuple[str, ...], Document] = {}
     left_out: list[tuple[Document, str]] = []
@@ -111,12 +143,16 @@ def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[str]]:
             left_out.append((document, f"has no effect on a plan: {why}"))
             continue
         if is_not_queued(document):
-            left_out.append((document, "is not queued and was left out: only Jobs are queued"))
+            why = "what is queued through its pods is not queued here"
+            left_out.append((document, f"is not queued and was left out: {why}"))
             continue
-        if not is_known(document):
+        if kinds.is_beside(document):
+            continue
+        is_job = kinds.of(document) is not None
+        if not is_job and not is_known(document):
             left_out.append((document, f"is not known and was left out{meant(document)}"))
             continue
-        if document.kind in NAMESPACED:
+        if is_job or document.kind in NAMESPACED:
             document.value["metadata"].setdefault("namespace", "default")
         namespace = document.value["metadata"].get("namespace") or ""
         identity = (document.group, document.kind, str(namespace), document.name)
@@ -159,22 +195,27 @@ def read_configuration(file: str) -> Configuration:
     return Configuration.model_validate(body(documents[0]))
 
 
-def _configuration(documents: Sequence[Document]) -> Configuration:
+def _configuration(documents: Sequence[Document]) -> Configuration | None:
     written = [one for one in documents if one.kind == "Configuration"]
     if len(written) > 1:
         first = written[0]
         problem = f"there is already a Configuration at {first.file}:{first.line}"
         raise written[1].error([], problem)
-    return Configuration.model_validate(body(written[0])) if written else Configuration()
+    return Configuration.model_validate(body(written[0])) if written else None
 
 
 class _Reader:
     """Translates documents that passed the schema of their kind."""
 
     def __init__(
-        self, documents: Sequence[Document], configuration: Configuration, *, as_kueue: bool
+        self,
+        documents: Sequence[Document],
+        configuration: Configuration,
+        jobs: Jobs,
+        *,
+        as_kueue: bool,
     ) -> None:
-        self.documents = documents
+        self.documents, self._jobs = documents, jobs
         self.warnings: list[str] = []
         self._rules = rules_of(configuration)
         self._configuration = configuration
@@ -224,7 +265,7 @@ class _Reader:
 
     def _workloads(self, spaces: Iterable[NamespaceFact]) -> list[Fact]:
         namespaces = {one.name: one for one in spaces}
-        creation = Creation(self.documents, self._configuration, namespaces)
+        creation = Creation(self.documents, self._configuration, namespaces, self._jobs)
         workload_classes = self._wire("WorkloadPriorityClass", wire.WorkloadPriorityClass)
         pod_classes = self._wire("PriorityClass", cluster.PriorityClass)
         reader = JobReader(
@@ -234,7 +275,7 @@ class _Reader:
             ),
             rules=creation.rules,
             labels_of=creation.labels_of,
-            jobs=[creation.job(one) for one in self.documents if one.kind == "Job"],
+            jobs=[creation.job(one) for one in self.documents if self._jobs.has(one)],
             known=self._wire("Workload", Workload),
         )
         everything = reader.workloads()
@@ -279,7 +320,7 @@ class _Reader:
         used = {
             str(one.value["metadata"]["namespace"])
             for one in self.documents
-            if one.kind in NAMESPACED
+            if one.kind in NAMESPACED or self._jobs.has(one)
         }
         return [
             surroundings.namespace(

@@ -22,6 +22,7 @@ from queueing.translate.jobs.management import (
     ancestor_of,
     asks_to_be_queued,
     controller_of,
+    group_kind_of,
 )
 from queueing.translate.jobs.priority import (
     MissingClass,
@@ -73,8 +74,8 @@ class JobReader:
     known: Sequence[Workload]
     """Workloads among the documents; their Jobs get no others."""
     warnings: list[str] = field(default_factory=list)
-    _not_queued: dict[str, list[Key]] = field(default_factory=dict)
-    """Jobs that get no Workload, by the reason; told once for each reason."""
+    _not_queued: dict[tuple[str, str], list[Key]] = field(default_factory=dict)
+    """Jobs that get no Workload, by kind and reason; told once for each reason."""
 
     def workloads(self) -> list[Workload]:
         """Return all Workloads: those given, and those that Jobs would get.
@@ -99,9 +100,9 @@ class JobReader:
         return [*standing.values(), *(one for one in found if one is not None)]
 
     def _tell_who_is_not_queued(self) -> None:
-        for why, (first, *others) in self._not_queued.items():
-            more = f" (and {len(others)} more Job{'s' * (len(others) > 1)})" if others else ""
-            self.warnings.append(f"Job {first} {why}{more}")
+        for (kind, why), (first, *others) in self._not_queued.items():
+            more = f" (and {len(others)} more {kind}{'s' * (len(others) > 1)})" if others else ""
+            self.warnings.append(f"{kind} {first} {why}{more}")
 
     def _followed(self, given: GivenJob, own: Workload, *, alone: bool) -> Workload:
         """Return a Job's Workload as the controller makes it follow a changed Job."""
@@ -122,7 +123,7 @@ class JobReader:
         priority = self._priority_of(job)
         if priority is None:
             return own
-        made = _workload.decode(compose(self._origin(job), batch.pod_sets(job), priority))
+        made = _workload.decode(compose(self._origin(job), job.wire_pod_sets(), priority))
         spec = msgspec.structs.replace(made.spec, active=own.spec.active)
         gates = {labels.ADMISSION_GATED_BY: gates_of(job.metadata)}
         life = msgspec.structs.replace(
@@ -141,7 +142,7 @@ class JobReader:
         priority = self._priority_of(job)
         if priority is None:
             return None
-        return _made(compose(origin, batch.pod_sets(job), priority), job)
+        return _made(compose(origin, job.wire_pod_sets(), priority), job)
 
     def _origin(self, job: JobView) -> Origin:
         copied = self.rules.labels_to_copy
@@ -164,12 +165,13 @@ class JobReader:
     def _may_be_queued(self, given: GivenJob, owned: "Ownership") -> bool:
         """Say whether a Job is to be queued, and note why if it is not."""
         job = given.job
-        if job.end or job.metadata.deleting:
+        if job.end or job.metadata.deleting or job.ignored:
             return False
         why = self._apart(given, owned)
         if why:
             if not given.live:
-                self._not_queued.setdefault(why, []).append(job.metadata.key)
+                named = job.kind.kind, why
+                self._not_queued.setdefault(named, []).append(job.metadata.key)
             return False
         if given.live:
             if not job.suspended:
@@ -177,6 +179,9 @@ class JobReader:
                 self._warn(job, told)
         elif given.runs:
             self._warn(job, "runs already; give its Workload to count what it holds")
+            return False
+        if job.problem:
+            self._warn(job, f"cannot be read, so it is not queued: {job.problem}")
             return False
         return True
 
@@ -188,7 +193,7 @@ class JobReader:
         except TooDeepError as error:
             return f"is left out: {error}"
         if ancestor is not None:
-            return f"is a part of Job {ancestor.metadata.key} and gets no Workload of its own"
+            return f"is a part of {_told(ancestor.job)} and gets no Workload of its own"
         if not asks_to_be_queued(job, without_queue_name=self.rules.without_queue_name):
             return f"has no label {labels.QUEUE_NAME}, so it is not queued"
         if not self._is_managed(given):
@@ -215,7 +220,7 @@ class JobReader:
         """Return the Job's priority; None, with a note, when its class is not in the documents."""
         found = priority_of(
             job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
-            job.template.spec.priority_class_name,
+            job.priority_class,
             self.classes,
         )
         if isinstance(found, MissingClass):
@@ -226,7 +231,11 @@ class JobReader:
         return found
 
     def _warn(self, job: JobView, why: str) -> None:
-        self.warnings.append(f"Job {job.metadata.key} {why}")
+        self.warnings.append(f"{_told(job)} {why}")
+
+
+def _told(job: JobView) -> str:
+    return f"{job.kind.kind} {job.metadata.key}"
 
 
 class Ownership:
@@ -236,27 +245,30 @@ class Ownership:
     """
 
     def __init__(self, jobs: Sequence[GivenJob], workloads: Sequence[Workload]) -> None:
-        self._jobs = {one.metadata.key: one for one in jobs}
+        self._jobs = {one.job.key: one for one in jobs}
         self._workloads: dict[Key, Workload] = {}
         for one in workloads:
             for owner in one.metadata.owner_references:
-                if owner.kind == batch.KIND.kind:
-                    self._workloads[Key(f"{one.metadata.namespace}/{owner.name}")] = one
+                self._workloads[_key_of(one.metadata.namespace, owner)] = one
 
     def workload_of(self, given: GivenJob) -> Workload | None:
         """Return the Workload that names the Job as its owner."""
-        return self._workloads.get(given.metadata.key)
+        return self._workloads.get(given.job.key)
 
     def owner(self, given: GivenJob) -> GivenJob | None:
-        """Return the Job that controls another one, if it is given."""
+        """Return the job that controls another one, if it is given."""
         above = controller_of(given.metadata)
-        if above is None or (above.api_version, above.kind) != _JOB:
+        if above is None:
             return None
-        found = self._jobs.get(Key(f"{given.metadata.namespace}/{above.name}"))
+        found = self._jobs.get(_key_of(given.metadata.namespace, above))
         return None if found is None or _is_another(found.metadata, above) else found
 
 
-_JOB = (batch.KIND.api_version, batch.KIND.kind)
+def _key_of(namespace: str, owner: OwnerReference) -> Key:
+    """Return the key of the job that a reference means."""
+    group, kind = group_kind_of(owner)
+    bare = f"{namespace}/{owner.name}"
+    return Key(bare if (group, kind) == batch.KIND.group_kind else f"{bare} {kind}.{group}")
 
 
 def _is_another(job: Meta, meant: OwnerReference) -> bool:

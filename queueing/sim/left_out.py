@@ -8,18 +8,10 @@ from queueing.sim.documents import Document
 _NOT_QUEUED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "apps": frozenset({"Deployment", "StatefulSet"}),
-        "jobset.x-k8s.io": frozenset({"JobSet"}),
-        "kubeflow.org": frozenset(
-            {"JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"}
-        ),
         "leaderworkerset.x-k8s.io": frozenset({"LeaderWorkerSet"}),
-        "ray.io": frozenset({"RayCluster", "RayJob", "RayService"}),
-        "sparkoperator.k8s.io": frozenset({"SparkApplication"}),
-        "trainer.kubeflow.org": frozenset({"TrainJob"}),
-        "workload.codeflare.dev": frozenset({"AppWrapper"}),
     }
 )
-"""Kinds by group that Kueue queues, and that are not queued here."""
+"""Kinds by group that Kueue queues through their pods, which are not queued here."""
 
 
 def is_not_queued(document: Document) -> bool:

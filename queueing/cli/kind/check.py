@@ -6,7 +6,6 @@ from typing import Any
 import click
 import msgspec
 
-from queueing.cli.kind.descriptions import Described, described, is_description, kind_for
 from queueing.cli.options import files_option, output_option
 from queueing.cli.output import UsageProblem, columns, objects, structured
 from queueing.kinds.examining import Examination, FoundPodSet, examine
@@ -15,6 +14,7 @@ from queueing.kinds.paths import spelled
 from queueing.kinds.pod_sets import UnreadableError
 from queueing.kinds.roles import cluster_role
 from queueing.kinds.view import read
+from queueing.sim.descriptions import Described, described, is_description, kind_for
 from queueing.sim.documents import Document, load
 from queueing.sim.yaml_text import ManifestError
 

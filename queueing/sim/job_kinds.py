@@ -1,0 +1,124 @@
+"""Kinds of jobs that a plan takes beside batch/v1 Job: built-in ones, and described ones.
+
+A Configuration says which of the built-in kinds are queued; without one all are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from queueing.kinds.compiler import Kind
+from queueing.kinds.hooks import Related
+from queueing.kinds.jobs import DescribedJob, read_job
+from queueing.kinds.registry import BUILT_IN, JOB, QUEUED, kind_of
+from queueing.sim.decoding import decode
+from queueing.sim.descriptions import described, is_description
+from queueing.sim.documents import Document
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.jobs import Job
+from queueing.webhooks.suspension import SUSPEND, SuspendedKind, of_description
+
+DEFAULT_NAMESPACE = "default"
+Named = tuple[str, str]
+"""apiVersion and kind."""
+
+
+class JobKinds:
+    """The kinds that documents may be of.
+
+    Raises ManifestError for a QueueableKind that can be used for no object.
+    """
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        built_in = ((one.name, kind_of(one.name)) for one in BUILT_IN if one.name in QUEUED - {JOB})
+        self._built_in: dict[Named, str] = {}
+        self._kinds: dict[Named, Kind] = {}
+        for name, kind in built_in:
+            self._built_in[kind.api_version, kind.name] = name
+            self._kinds[kind.api_version, kind.name] = kind
+        self._beside = {
+            (f"{one.resource.group}/{one.resource.version}", one.resource.kind): one.namespaced
+            for kind in self._kinds.values()
+            for one in kind.hooks.related_kinds
+        }
+        self._others: dict[tuple[str, str, str, str], Document] = {}
+        for document in documents:
+            if is_description(document):
+                found = described(document).kind
+                self._kinds[found.api_version, found.name] = found
+                self._built_in.pop((found.api_version, found.name), None)
+            elif self.is_beside(document):
+                self._others[self._identity(document)] = document
+
+    def of(self, document: Document) -> Kind | None:
+        """Return the kind of a document; None if it is no job, or a batch/v1 Job."""
+        return self._kinds.get((document.api_version, document.kind))
+
+    def is_beside(self, document: Document) -> bool:
+        """Say whether a document is of a kind without which some jobs cannot be read."""
+        return (document.api_version, document.kind) in self._beside
+
+    def off(self, document: Document, frameworks: Iterable[str] | None) -> str:
+        """Return the framework of a built-in kind that is not listed; empty for others."""
+        name = self._built_in.get((document.api_version, document.kind), "")
+        return name if frameworks is not None and name not in frameworks else ""
+
+    def suspended(self, frameworks: Iterable[str] | None) -> list[SuspendedKind]:
+        """Return the kinds that are queued, as webhooks know them."""
+        on = (
+            kind
+            for named, kind in self._kinds.items()
+            if frameworks is None or self._built_in.get(named, "") in {"", *frameworks}
+        )
+        return [one for kind in on if (one := of_description(kind.spec)) is not None]
+
+    def read(self, kind: Kind, document: Document) -> DescribedJob:
+        """Read a document as an object of its kind."""
+        return read_job(kind, msgspec.json.encode(document.value), self._find)
+
+    def _find(self, wanted: Related) -> Mapping[str, Any] | None:
+        named = wanted.api_version, wanted.kind, wanted.namespace, wanted.name
+        found = self._others.get(named)
+        return None if found is None else found.value
+
+    def _identity(self, document: Document) -> tuple[str, str, str, str]:
+        """Return how others refer to a document."""
+        named = document.api_version, document.kind
+        written = document.value["metadata"].get("namespace") or DEFAULT_NAMESPACE
+        return (*named, str(written) if self._beside[named] else "", document.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Which documents are jobs that are queued, and how they are read."""
+
+    kinds: JobKinds
+    frameworks: Sequence[str] | None
+    """The kinds that the Configuration lists; None without one, which is all."""
+
+    def has(self, document: Document) -> bool:
+        """Say whether a document is a job, of whatever kind."""
+        return _is_batch_job(document) or self.kinds.of(document) is not None
+
+    def field(self, document: Document) -> str:
+        """Return the field that suspends a job."""
+        kind = self.kinds.of(document)
+        return (None if kind is None else kind.spec.suspend.field) or SUSPEND
+
+    def view(self, document: Document) -> JobView:
+        """Read a job. Raises ManifestError for a batch/v1 Job with a field that cannot be read."""
+        kind = self.kinds.of(document)
+        if kind is None:
+            return batch.view(decode(document, Job))
+        return self.kinds.read(kind, document)
+
+    def owners(self) -> list[SuspendedKind]:
+        """Return the kinds whose objects queue for their children."""
+        return self.kinds.suspended(self.frameworks)
+
+
+def _is_batch_job(document: Document) -> bool:
+    return (document.api_version, document.kind) == (batch.KIND.api_version, batch.KIND.kind)

@@ -1,0 +1,135 @@
+"""Jobs of other kinds in a plan, as manifests before they exist."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.settings import Compatibility
+from queueing.kinds.registry import JOB, QUEUED
+from queueing.sim.documents import parse
+from queueing.sim.intake import Intake, read_world
+from queueing.sim.yaml_text import ManifestError
+from tests.kinds.rows import ROWS, Row, sample
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "kinds"
+SAMPLES = Path(__file__).parents[1] / "kinds" / "samples"
+Wire = dict[str, Any]
+OTHERS = [row for row in ROWS if row.framework in QUEUED - {JOB}]
+LABEL = "kueue.x-k8s.io/queue-name"
+CLASS = {
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "training"},
+    "value": 10,
+}
+CONFIGURATION = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+
+
+def queued(thing: Wire) -> Wire:
+    """Return a sample as its users would write it for a queue."""
+    meta = thing["metadata"]
+    kept = {key: meta[key] for key in ("name", "annotations") if key in meta}
+    return {**thing, "metadata": {**kept, "namespace": "team", "labels": {LABEL: "lq"}}}
+
+
+def world(*documents: Wire | str) -> Intake:
+    given = (CLASS, *documents)
+    texts = [one if isinstance(one, str) else yaml.safe_dump(one) for one in given]
+    found = parse("---\n".join(texts), file="f.yaml")
+    return read_world(found, now=0.0, compatibility=Compatibility.KUEUE)
+
+
+def workloads(found: Intake) -> dict[str, dict[str, int]]:
+    """Return the pod sets of each Workload, by the name of what it is for and up to its digest."""
+    return {
+        one.key.rpartition("-")[0]: {part.name: part.count for part in one.pod_sets}
+        for one in found.facts
+        if isinstance(one, WorkloadFact)
+    }
+
+
+def beside(row: Row) -> list[Wire]:
+    """Return what a sample cannot be read without."""
+    return [yaml.safe_load((SAMPLES / f"{row.related}.yaml").read_text())] if row.related else []
+
+
+@pytest.mark.parametrize("row", OTHERS, ids=[one.framework for one in OTHERS])
+def test_every_kind_gets_the_workload_that_it_would_get(row: Row) -> None:
+    thing = {key: value for key, value in sample(row).items() if key != "status"}
+    found = world(queued(thing), *beside(row))
+    ((name, pod_sets),) = workloads(found).items()
+    assert name == f"team/{row.framework.rpartition('/')[2]}-{thing['metadata']['name']}"
+    assert pod_sets == row.pod_sets
+
+
+def described() -> list[Wire]:
+    description, example = (
+        yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text())
+        for name in ("description", "example")
+    )
+    del example["status"]
+    return [description, queued(example)]
+
+
+def test_a_kind_that_an_admin_describes_is_planned_by_its_description() -> None:
+    assert workloads(world(*described())) == {
+        "team/experiment-sweep": {"coordinator": 1, "small": 4, "large": 1}
+    }
+
+
+def test_what_a_configuration_does_not_list_is_left_out_and_named() -> None:
+    jobset = queued(sample(row_of("jobset")))
+    found = world(jobset, CONFIGURATION)
+    assert workloads(found) == {}
+    assert any(
+        "integrations.frameworks does not list jobset.x-k8s.io/jobset" in one
+        for one in found.warnings
+    )
+    listed = f"{CONFIGURATION}integrations: {{frameworks: [jobset.x-k8s.io/jobset]}}\n"
+    assert len(workloads(world(jobset, listed))) == 1
+
+
+def test_the_kinds_of_an_admin_need_no_configuration() -> None:
+    assert len(workloads(world(*described(), CONFIGURATION))) == 1
+
+
+def test_one_that_cannot_be_read_is_named_and_others_are_planned() -> None:
+    description, odd = described()
+    del odd["spec"]["trials"][0]["name"]
+    plain = described()[1]
+    plain["metadata"]["name"] = "plain"
+    found = world(description, odd, plain)
+    assert list(workloads(found)) == ["team/experiment-plain"]
+    (told,) = (one for one in found.warnings if "team/sweep" in one)
+    assert told.startswith("Experiment team/sweep cannot be read, so it is not queued")
+    assert "spec.podSets[1].nameFrom" in told
+
+
+def test_a_description_that_can_be_used_for_nothing_is_an_error_with_its_line() -> None:
+    description, example = described()
+    description["spec"]["active"] = {"expression": "object.status.running >"}
+    with pytest.raises(ManifestError, match=r"spec\.active\.expression"):
+        world(description, example)
+
+
+def test_a_job_of_a_jobset_that_is_queued_is_no_workload_of_its_own() -> None:
+    jobset = queued(sample(row_of("jobset")))
+    owner = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "name": jobset["metadata"]["name"],
+        "uid": f"team/{jobset['metadata']['name']}",
+        "controller": True,
+    }
+    child = queued(sample(row_of("job")))
+    child["metadata"] |= {"name": "child", "ownerReferences": [owner]}
+    found = world(jobset, child)
+    assert len(workloads(found)) == 1
+    assert any("is a part of JobSet team/" in one for one in found.warnings)
+
+
+def row_of(name: str) -> Row:
+    return next(one for one in ROWS if one.sample == name)
