@@ -120,7 +120,7 @@ class World:
 def world(seed: int) -> World:
     random = Random(seed)
     made = World(random, random.choice(TOPOLOGIES))
-    for at in range(random.randrange(1, 14)):
+    for at in range(random.randrange(1, 14 if seed % 4 else 40)):
         made.put_node(f"n{at}")
     return made
 
@@ -149,7 +149,7 @@ def _asked(random: Random, levels: Sequence[str], group: str) -> tuple[TopologyR
     if group and mode not in ("required", "preferred"):
         mode = "required"
     layers: list[Layer] = []
-    if mode == "slices" or (not group and random.random() < 0.5 and mode != "implied"):
+    if mode == "slices" or (mode != "implied" and random.random() < (0.2 if group else 0.5)):
         at = random.randrange(len(levels))
         size = random.choice([1, 2, 3, 4, 6])
         layers.append(Layer(levels[at], size))

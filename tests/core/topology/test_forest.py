@@ -10,7 +10,7 @@ from queueing.core.selectors import Requirement, Taint, Toleration
 from queueing.core.topology.assignment import HOSTNAME, Assignment
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import place
-from queueing.core.topology.requests import Placeable, Profile, Term, in_order
+from queueing.core.topology.requests import Placeable, PodSetRequest, Profile, Term, in_order
 from queueing.core.topology.searching import Terms
 from queueing.core.topology.tree import DEAD_MAX, LOG_MAX, Node, Tree
 from tests.core.topology.builders import (
@@ -101,7 +101,9 @@ def test_no_leaf_gets_more_than_is_free_there(seed: int) -> None:
         for one in asked:
             answered = found.get(one.name)
             if isinstance(answered, Assignment):
-                assert answered.count == one.count - one.count % slice_size(one.topology.slices)
+                is_leader = one.topology.group and one is min(reversed(asked), key=size)
+                whole = one.count - one.count % slice_size(one.topology.slices)
+                assert answered.count == (one.count if is_leader else whole)
                 made.forest.charge(FLAVOR, answered.usage(in_order(dict(one.pod.requests), pods=1)))
         over = [
             (resource, leaf)
@@ -112,6 +114,10 @@ def test_no_leaf_gets_more_than_is_free_there(seed: int) -> None:
         assert over == []
         made.forest = rebuilt(made).forest
         tree = made.forest.tree(FLAVOR)
+
+
+def size(one: PodSetRequest) -> int:
+    return one.count
 
 
 def slice_size(layers: tuple[object, ...]) -> int:
