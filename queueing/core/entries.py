@@ -1,6 +1,7 @@
 """A head in the three stages of a round: as `Head`, nominated as `Entry`, decided as `Ruling`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -38,45 +39,29 @@ class Head:
     """Whether its last judgement preempted others."""
 
 
+@dataclass(slots=True, eq=False)
 class Entry:
     """A nominated head: its flavor assignment, and the victims that it needs."""
 
-    __slots__ = (
-        "assignment",
-        "barred",
-        "demoted",
-        "head",
-        "is_limited",
-        "node",
-        "partners",
-        "rules",
-        "targets",
-        "usage",
-    )
+    head: Head
+    rules: QueueRules
+    node: Node
+    assignment: Assignment
+    targets: Sequence[Target] = ()
+    barred: Bar | None = None
+    """Why budgets or rules make it wait, though it would fit; None if they do not."""
+    demoted: str | None = None
+    """Why it runs beyond a budget, with the lowest priority; None if it does not."""
+    is_limited: bool = False
+    """Whether budgets or restraints bore on it: it is judged again when they allow more."""
+    partners: frozenset[Uid] = frozenset()
+    """Workloads that use its ResourceClaims already."""
+    usage: Mapping[FlavorResource, int] = field(init=False)
+    """What is charged if it is admitted."""
 
-    def __init__(
-        self,
-        head: Head,
-        rules: QueueRules,
-        node: Node,
-        assignment: Assignment,
-        targets: Sequence[Target] = (),
-    ) -> None:
-        self.head = head
-        self.rules = rules
-        self.node = node
-        self.assignment = assignment
-        self.targets = targets
-        self.usage = assignment.charged if assignment.saved else assignment.usage
-        """What is charged if it is admitted."""
-        self.barred: Bar | None = None
-        """Why budgets or rules make it wait, though it would fit; None if they do not."""
-        self.demoted: str | None = None
-        """Why it runs beyond a budget, with the lowest priority; None if it does not."""
-        self.is_limited = False
-        """Whether budgets or restraints bore on it: it is judged again when they allow more."""
-        self.partners: frozenset[Uid] = frozenset()
-        """Workloads that use its ResourceClaims already."""
+    def __post_init__(self) -> None:
+        found = self.assignment
+        self.usage = found.charged if found.saved else found.usage
 
     @property
     def barred_before(self) -> Bar | None:

@@ -69,7 +69,8 @@ class _Tournament:
             self._games.setdefault(queue.parent or queue, []).append(self._best_of(queue))
         for game in self._games.values():
             game.sort()
-        for cohort in sorted(self._cohorts(), key=_height):
+        cohorts = {above for one in self._games for above in (one, *one.ancestors())}
+        for cohort in sorted(cohorts, key=_height):
             self._send_up(cohort)
         final = self._games[root]
         while final:
@@ -87,16 +88,6 @@ class _Tournament:
             for node in path[:-1]:
                 if self._games[node]:
                     self._send_up(node)
-
-    def _cohorts(self) -> set[Node]:
-        """Return the cohorts above the queues that have entries."""
-        found = set[Node]()
-        for queue in self._left:
-            above = queue.parent
-            while above is not None and above not in found:
-                found.add(above)
-                above = above.parent
-        return found
 
     def _best_of(self, queue: Node) -> tuple[Score, Entry]:
         """Return the best entry of a queue that did not win yet."""
