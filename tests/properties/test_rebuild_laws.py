@@ -49,10 +49,7 @@ def rebuilt(cluster: LivingCluster) -> Engine:
     new.clock = max(new.clock, cluster.now)
     take_credits(new)  # weights that are bent for the first time are no news, nor are budgets
     wake_waiting(new)  # works out the trees
-    names = {root.path(): root for root in new.trees.members}
-    for root, pairs in old.pairs.items():
-        if root.path() in names:
-            new.pairs[names[root.path()]] = deepcopy(pairs)
+    new.pairs = deepcopy(old.pairs)
     for holder in old.ledger.promised.values():
         carry_over(old.items[holder.key], new)
         new.ledger.promise(holder)

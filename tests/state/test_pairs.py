@@ -5,7 +5,7 @@ from queueing.core.facts import (
     Fungibility,
     PreemptionPolicy,
 )
-from queueing.core.names import Uid
+from queueing.core.names import Key, Uid
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.memory.pairs import Pairs
 from queueing.testing.builders import cluster_queue, pod_set, preemption, quota, workload
@@ -68,3 +68,23 @@ def test_two_who_are_in_each_others_way_come_to_rest() -> None:
     cluster.rest()
     assert len(cluster.preemptions) <= 1
     cluster.engine.check()
+
+
+def test_an_owner_takes_back_its_quota_again_once_another_of_its_queue_has_ended() -> None:
+    within = preemption(within=PreemptionPolicy.LOWER_PRIORITY, reclaim=PreemptionPolicy.ANY)
+    owner = cluster_queue("owner", {"one": {"cpu": quota(10)}}, cohort="all", preemption=within)
+    guest = cluster_queue("guest", {"one": {"cpu": quota(0, borrowing=10)}}, cohort="all")
+    cluster = ObedientCluster(world(cluster_queues=[owner, guest]))
+    arrivals = (("guest", "guest", 4, 0), ("first", "owner", 10, 1), ("urgent", "owner", 6, 2))
+    for created, (name, queue, cpu, priority) in enumerate(arrivals):
+        door = f"team/{queue}"
+        cluster.observe(
+            workload(
+                name, {"cpu": cpu}, priority=priority, local_queue=door, created=float(created)
+            )
+        )
+        cluster.rest()
+    assert cluster.running() == [Key("team/guest"), Key("team/urgent")]
+    cluster.finish(Key("team/urgent"))
+    cluster.rest()
+    assert cluster.running() == [Key("team/first")]

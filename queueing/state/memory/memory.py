@@ -197,8 +197,8 @@ class Memory:
     writes: Writes = field(default_factory=Writes)
 
     # Preemption that takes more than one cycle.
-    pairs: dict[Node, Pairs] = field(default_factory=dict)
-    """Root of a tree → its pairs since its quotas changed last."""
+    pairs: dict[QueueName, Pairs] = field(default_factory=dict)
+    """ClusterQueue → the pairs of its preemptors since one of its workloads ended last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
     unready: set[Key] = field(default_factory=set)

@@ -3,14 +3,16 @@
 Preemption policies can form a circle: one queue reclaims what it lends, and is preempted in turn
 because it then borrows. The rule: a pair of preemptor and victim, or of who took a promise and who
 lost it, is not repeated until the quotas of the tree change, the demand or priority of one of the
-two, or one of them loses its quota otherwise than by preemption. Pairs are finite, so this ends.
+two does, or the victim or a workload of the preemptor's queue ends (loses its quota otherwise than
+by preemption). Pairs are finite, so this ends; and an owner that lost its quota to others of its
+own queue can reclaim it from the same borrower when these have ended.
 """
 
 from queueing.core.names import Uid
 
 
 class Pairs:
-    """The pairs of preemptor and victim in one tree since its quotas changed last."""
+    """The pairs of preemptor and victim of the preemptors of one ClusterQueue."""
 
     __slots__ = ("_victims",)
 

@@ -134,7 +134,7 @@ def blockers_beside(memory: Memory, items: Iterable[Item]) -> list[Item]:
 def as_head(memory: Memory, item: Item) -> Head:
     """Return an item as the round judges it."""
     peers = item.peers
-    pairs = memory.pairs.get(memory.trees.roots[peers.queue]) if memory.pairs else None
+    pairs = memory.pairs.get(peers.queue)
     spared = NOBODY
     if pairs is not None and memory.rules.keeps_pairs:
         before = pairs.victims_of(item.fact.uid)

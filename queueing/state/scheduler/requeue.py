@@ -151,7 +151,7 @@ def take_promises(memory: Memory, ruling: Ruling) -> None:
 
 
 def _pairs_of(memory: Memory, ruling: Ruling) -> Pairs:
-    return memory.pairs.setdefault(ruling.entry.node.root, Pairs())
+    return memory.pairs.setdefault(ruling.entry.head.queue, Pairs())
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:

@@ -109,11 +109,12 @@ def _reshape(memory: Memory) -> None:
         if node is not None and most is not None and not tree.in_cycle(node)
     }
     before, trees.generations = trees.generations, {}
-    memory.pairs = {root: one for root, one in memory.pairs.items() if root in trees.members}
+    memory.pairs = {name: one for name, one in memory.pairs.items() if name in trees.roots}
     for root, names in trees.members.items():
         trees.generations[root] = root.generation
         if before.get(root) != root.generation:
-            memory.pairs.pop(root, None)
+            for name in names:
+                memory.pairs.pop(name, None)
             memory.doubt_promises(root)
             memory.ready.update(names)
             _wake_all(memory, names, lambda one: not is_promised(memory, one))
