@@ -8,10 +8,10 @@ import pytest
 
 from queueing.kinds.paths import put
 from queueing.kinds.pod_sets import UnreadableError
-from queueing.kinds.starting import start
+from queueing.kinds.starting import start, undo
 from queueing.kinds.view import View
 from queueing.translate.jobs.injection import ConflictError
-from tests.kinds.rows import ROWS, Row, Wire, additions, applied, sample, viewed
+from tests.kinds.rows import ROWS, Row, Wire, additions, applied, originals, sample, viewed
 
 OF = {row.framework: row for row in ROWS}
 RAY, RAY_JOB = OF["ray.io/raycluster"], OF["ray.io/rayjob"]
@@ -158,6 +158,12 @@ def test_executors_without_a_number_are_none() -> None:
     assert view(SPARK, ("spec.executor.instances", None)).pod_sets[1].count == 0
 
 
+def test_a_group_of_workers_named_as_what_submits_is_charged_for_its_own_pods() -> None:
+    clusters = "spec.rayClusterSpec.workerGroupSpecs.0.groupName"
+    changes = (("spec.submissionMode", "HTTPMode"), (clusters, "submitter"))
+    assert requests(RAY_JOB, "submitter", *changes) == [("ray-worker", {"cpu": "1"})]
+
+
 def test_a_train_job_changes_what_its_runtime_describes() -> None:
     node = template(TRAIN, "node")["spec"]
     assert node["nodeSelector"] == {"disk": "local"}
@@ -182,14 +188,29 @@ def test_a_train_job_of_a_strange_runtime_is_refused(reference: Wire, told: str)
         _ = view(TRAIN, ("spec.runtimeRef", reference)).pod_sets
 
 
-def test_a_train_job_starts_in_two_writes_and_needs_the_patch_of_the_webhook() -> None:
+def test_a_train_job_starts_in_two_writes() -> None:
     first, then = start(viewed(TRAIN, sample(TRAIN)), additions(TRAIN))
     prepared = applied(sample(TRAIN), first)
     assert viewed(TRAIN, prepared).suspended
     assert not viewed(TRAIN, applied(prepared, then)).suspended
-    bare = view(TRAIN, ("spec.runtimePatches", []))
-    with pytest.raises(ConflictError, match="kueue runtime patch not found"):
-        start(bare, additions(TRAIN))
+
+
+@pytest.mark.parametrize("others", [[], [{"manager": "team-a.example.com/defaults"}]])
+def test_a_train_job_without_a_patch_for_us_gets_one_for_as_long_as_it_runs(
+    others: list[Wire],
+) -> None:
+    thing = sample(TRAIN)
+    thing["spec"].pop("runtimePatches")
+    if others:
+        thing["spec"]["runtimePatches"] = others
+    kept = originals(viewed(TRAIN, thing))
+    started = thing
+    for change in start(viewed(TRAIN, thing), additions(TRAIN)):
+        started = applied(started, change)
+    *_, patch = started["spec"]["runtimePatches"]
+    jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+    assert [one["name"] for one in jobs] == ["dataset-initializer", "node"]
+    assert applied(started, undo(viewed(TRAIN, started), kept)) == thing
 
 
 def test_an_app_wrapper_whose_path_leads_nowhere_is_refused() -> None:

@@ -92,12 +92,17 @@ def _of_cluster(cluster: str) -> Hooks:
     )
 
 
+def _submits(pod_set: PodSet) -> bool:
+    """Say whether a pod set is what submits the job: a group of workers may have its name."""
+    return pod_set.rule.rule.name == ray_pods.SUBMITTER
+
+
 def job_pod_sets(job: Seen, found: Sequence[PodSet]) -> list[PodSet]:
     """Return the pod sets of a RayJob, with what submits it."""
     changed = ray_pods.with_sidecars(job, found, _JOB_CLUSTER)
     if job.value("spec.submissionMode") == "SidecarMode":
         changed[0] = ray_pods.with_submitter(changed[0])
-    if changed[-1].name == ray_pods.SUBMITTER and job.value(_SUBMITTER) is ABSENT:
+    if _submits(changed[-1]) and job.value(_SUBMITTER) is ABSENT:
         made = msgspec.Raw(msgspec.json.encode(ray_pods.submitter(changed[0])))
         changed[-1] = replace(changed[-1], template=made)
     return changed
@@ -106,7 +111,7 @@ def job_pod_sets(job: Seen, found: Sequence[PodSet]) -> list[PodSet]:
 def start_job(job: Seen, document: Document, added: Sequence[Injection]) -> None:
     """Add to the pods of a RayJob; the template that submits it is written if it has none."""
     for pod_set, one in zip(job.pod_sets, added, strict=True):
-        if pod_set.name == ray_pods.SUBMITTER and job.value(_SUBMITTER) is ABSENT:
+        if _submits(pod_set) and job.value(_SUBMITTER) is ABSENT:
             spec = document["spec"]
             spec["submitterPodTemplate"] = msgspec.json.decode(pod_set.template)
         inject(document, pod_set.places, one)
@@ -116,9 +121,7 @@ def undo_job(job: Seen, document: Document, originals: Sequence[Original]) -> No
     """Restore the pods of a RayJob; a template that submits it goes if the start wrote it."""
     for pod_set, original in zip(job.pod_sets, originals, strict=True):
         restore(document, pod_set, original)
-        if pod_set.name == ray_pods.SUBMITTER and (
-            original.template == ray_pods.submitter(job.pod_sets[0])
-        ):
+        if _submits(pod_set) and original.template == ray_pods.submitter(job.pod_sets[0]):
             put(document, steps(_SUBMITTER), ABSENT)
 
 

@@ -11,7 +11,7 @@ from queueing.kinds.hooks import Hooks, Related, RelatedKind, Seen
 from queueing.kinds.paths import ABSENT, put, value_at
 from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.templates import Document
-from queueing.translate.jobs.injection import ConflictError, Injection, Original
+from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     KindResource,
@@ -28,6 +28,9 @@ VERSION = "v1alpha1"
 API_VERSION = f"{GROUP}/{VERSION}"
 CLUSTER_RUNTIME, TRAINING_RUNTIME = "ClusterTrainingRuntime", "TrainingRuntime"
 MANAGER = "kueue.x-k8s.io/manager"
+"""Whose patch a start writes, in an object that came with one, as Kueue's webhook makes it."""
+OWN_MANAGER = "queueing.dev/manager"
+"""Whose patch a start makes in other objects, and a stop takes away."""
 _STEP = f"{GROUP}/trainjob-ancestor-step"
 _TRAINER, _NODE = "trainer", "node"
 _STATUSES = "object.?status.jobsStatus.orValue([])"
@@ -132,7 +135,7 @@ def _train(job: Seen, template: Values) -> None:
 def _patches_of(job: Seen, name: str) -> Iterator[Values]:
     """Yield what patches of others than us change of one replicated job's pods."""
     for patch in job.value("spec.runtimePatches") or ():
-        if patch.get("manager") == MANAGER:
+        if patch.get("manager") in (MANAGER, OWN_MANAGER):
             continue
         for one in value_at(patch, (_PATCH_SPEC, *_JOBS)) or ():
             if one.get("name") == name and (pod := value_at(one, _POD)):
@@ -161,7 +164,7 @@ def _merge_lists(into: list[Any], more: list[Any]) -> None:
 
 
 def start(job: Seen, document: Document, added: Sequence[Injection]) -> None:
-    """Write what each pod set gets into our runtime patch, which the webhook has made."""
+    """Write what each pod set gets into our runtime patch, which is made where there is none."""
     put(
         _our_patch(document),
         (_PATCH_SPEC, *_JOBS),
@@ -170,11 +173,13 @@ def start(job: Seen, document: Document, added: Sequence[Injection]) -> None:
 
 
 def _our_patch(document: Document) -> Values:
-    for patch in value_at(document, _PATCHES) or ():
-        if patch.get("manager") == MANAGER:
-            found: Values = patch
-            return found
-    raise ConflictError("kueue runtime patch not found")
+    patches: list[Values] = value_at(document, _PATCHES) or []
+    for patch in patches:
+        if patch.get("manager") in (MANAGER, OWN_MANAGER):
+            return patch
+    made: Values = {"manager": OWN_MANAGER}
+    put(document, _PATCHES, [*patches, made])
+    return made
 
 
 def _job_patch(name: str, added: Injection) -> Values:
@@ -192,10 +197,16 @@ def _job_patch(name: str, added: Injection) -> Values:
 
 
 def undo(_job: Seen, document: Document, _originals: Sequence[Original]) -> None:
-    """Empty our runtime patch; there is nothing to do where a user took it away."""
-    for patch in value_at(document, _PATCHES) or ():
+    """Empty our runtime patch, or take it away if a start made it."""
+    found = value_at(document, _PATCHES)
+    if not isinstance(found, list):
+        return
+    kept = [one for one in found if one.get("manager") != OWN_MANAGER]
+    for patch in kept:
         if patch.get("manager") == MANAGER:
             patch.pop(_PATCH_SPEC, None)
+    if len(kept) < len(found):
+        put(document, _PATCHES, kept or ABSENT)
 
 
 def _refusal(problem: str) -> UnreadableError:
