@@ -105,7 +105,7 @@ class DescribedJob(JobView):
     @property
     @override
     def was_started(self) -> bool:
-        return self.source.mentions(labels.POD_WORKLOAD)
+        return self.source.annotates_pods(labels.POD_WORKLOAD)
 
     @override
     def differs(self, workload: Workload) -> bool:

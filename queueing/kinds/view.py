@@ -105,11 +105,11 @@ class View:
         found: dict[str, Any] = _pruned(msgspec.to_builtins(self._struct, enc_hook=_left_out))
         return found
 
-    def mentions(self, text: str) -> bool:
-        """Say whether a text stands anywhere in what is read of the object but its metadata."""
+    def annotates_pods(self, name: str) -> bool:
+        """Say whether any pods have an annotation; those of the object itself do not count."""
         document = self.document()
         del document["metadata"]
-        return text.encode() in _encode(document)
+        return _annotates(document, name)
 
     def document(self) -> Document:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""
@@ -285,6 +285,18 @@ def _without_nulls(kind: Kind, data: bytes | msgspec.Raw) -> msgspec.Struct:
         return kind.decoder.decode(_encode(_pruned(_document.decode(data))))
     except msgspec.ValidationError as error:
         raise UnreadableError(("spec",), f"the object cannot be read: {error}") from error
+
+
+def _annotates(value: Any, name: str) -> bool:
+    """Say whether any `annotations` in a value have a name; a field that quotes it has not."""
+    if isinstance(value, list):
+        return any(_annotates(one, name) for one in value)
+    if not isinstance(value, dict):
+        return False
+    own = value.get("annotations")
+    return (isinstance(own, dict) and name in own) or any(
+        _annotates(one, name) for one in value.values()
+    )
 
 
 def _left_out(_: object) -> None:

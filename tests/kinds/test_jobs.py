@@ -70,6 +70,13 @@ def test_a_started_job_is_known_by_its_marks_and_its_stop_takes_them_away(row: R
     assert stopped == sample(row)
 
 
+def test_a_template_that_quotes_the_name_of_our_mark_was_not_started_by_that() -> None:
+    field = "metadata.annotations['kueue.x-k8s.io/workload']"
+    read = {"name": "W", "valueFrom": {"fieldRef": {"fieldPath": field}}}
+    job = trial(spec={"pod": {"spec": {"containers": [{"name": "c", "env": [read]}]}}})
+    assert not job.was_started
+
+
 def test_a_batch_job_is_the_same_by_its_own_code_and_by_its_description() -> None:
     (row,) = (row for row in ROWS if row.framework == JOB)
     thing = sample(row) | {"status": {"active": 2, "ready": 1}}
