@@ -21,6 +21,7 @@ from tests.controller.harness import (
     Wire,
     World,
     cluster_queue,
+    false,
     job,
     true,
 )
@@ -189,6 +190,48 @@ async def test_the_jobs_of_a_job_set_are_queued_with_it(world: MakeWorld) -> Non
         assert await owners(w, "kind") == ["JobSet"]
 
 
+async def test_what_an_object_that_has_ended_leaves_running_is_stopped(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        above, _ = await with_child(w)
+        await status(w, JOB_SET, "set", ended("Completed"))
+        await w.workload("set", true("Finished"))
+        left = job("set-workers-1", suspend=False)
+        left["metadata"]["ownerReferences"] = [owned_by(above)]
+        await w.make(left)
+        await w.until("Job", "set-workers-1", lambda one: one["spec"]["suspend"])
+
+
+async def test_what_has_ended_below_an_object_is_left_as_it_is(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        _, child = await with_child(w)
+        await w.patch("Job", child, ended("Complete"), "status")
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        await until(w, JOB_SET, "set", lambda one: not runs(one))
+        await w.workload("set", false("QuotaReserved"))
+        assert runs(await w.get("Job", child))
+
+
+async def with_child(w: World) -> tuple[Wire, str]:
+    """Start a JobSet with one Job, which runs; return the JobSet and the name of the Job."""
+    await define(w, JOB_SET)
+    await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE)
+    above = await create(w, JOB_SET, job_set("set"))
+    await until(w, JOB_SET, "set", runs)
+    child = job("set-workers-0", suspend=False)
+    child["metadata"]["ownerReferences"] = [owned_by(above)]
+    await w.make(child)
+    return above, "set-workers-0"
+
+
+def ended(condition: str) -> Wire:
+    return {"status": {"conditions": [{"type": condition, "status": "True", "reason": "Done"}]}}
+
+
+async def status(w: World, framework: str, name: str, body: Wire) -> None:
+    target = resource(framework).at(name, "team", "status")
+    await w.client.patch_merge(target, msgspec.json.encode(body))
+
+
 async def test_a_job_set_that_runs_before_it_is_admitted_is_stopped(world: MakeWorld) -> None:
     async with world(**ON) as w:
         await define(w, JOB_SET)
@@ -257,6 +300,21 @@ async def test_what_cannot_be_read_is_told_and_holds_up_nobody(world: MakeWorld)
         assert told["regarding"]["name"] == "odd"
         assert "spec.replicatedJobs[0]: -1 is no count" in told["note"]
         assert await owners(w, "name") == ["good"]
+
+
+async def test_quota_comes_back_though_a_template_quotes_our_mark(world: MakeWorld) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE)
+        body = job_set("set")
+        (replicated,) = body["spec"]["replicatedJobs"]
+        (container,) = replicated["template"]["spec"]["template"]["spec"]["containers"]
+        field = {"fieldPath": "metadata.annotations['kueue.x-k8s.io/workload']"}
+        container["env"] = [{"name": "WORKLOAD", "valueFrom": {"fieldRef": field}}]
+        await create(w, JOB_SET, body)
+        await until(w, JOB_SET, "set", runs)
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        await w.workload("set", false("QuotaReserved"))
 
 
 async def test_two_objects_of_one_name_are_two_jobs(world: MakeWorld) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
 from queueing.translate.jobs import management
 from queueing.translate.jobs.view import JobView
@@ -37,9 +38,10 @@ class Ancestry:
         return found if isinstance(found, JobView) else None
 
     def is_admitted(self, ancestor: JobView) -> bool:
-        """Say whether the jobs below a managed one may run."""
+        """Say whether the jobs below a managed one may run: its end gives its quota back."""
         return any(
-            one.status.is_true("Admitted") and not one.status.is_true("Evicted")
+            one.status.is_true("Admitted")
+            and not (one.status.is_true("Evicted") or is_finished(one))
             for one in self.objects.workloads_of(ancestor.metadata.uid)
         )
 

@@ -140,7 +140,8 @@ class JobReconciler:
             return True
         if ancestor is None:
             return False
-        if not job.suspended and not self._ancestry.is_admitted(ancestor):
+        runs = not (job.suspended or job.ended)
+        if runs and not self._ancestry.is_admitted(ancestor):
             await self._stopping.suspend(job, NOT_ADMITTED)
         return True
 
