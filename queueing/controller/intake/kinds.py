@@ -159,7 +159,8 @@ class Kinds:
         )
         self._pump.readers[of] = read
         name = f"reflector {kind.spec.resource.plural}"
-        task = group.create_task(reflector.run(), name=name)
+        first = [one for one, _ in beside]
+        task = group.create_task(_follow(reflector, after=first), name=name)
         self._followed[of] = _Followed(kind, reflector, task, beside)
         logger.info("%s is queued from now on", kind.name)
         self._tell(of)
@@ -187,6 +188,18 @@ class Kinds:
     def _tell(self, of: GroupKind) -> None:
         for hear in self.changed:
             hear(of)
+
+
+async def _follow(
+    reflector: Reflector[DescribedJob], *, after: Sequence[Reflector[Whole]]
+) -> NoReturn:
+    """Follow objects once all is known that they cannot be read without.
+
+    Before that they would seem to have no pod sets, and those that run would be stopped.
+    """
+    for one in after:
+        await one.until_known()
+    await reflector.run()
 
 
 def _read(kind: Kind, data: bytes | msgspec.Raw, *, find: Find) -> DescribedJob:

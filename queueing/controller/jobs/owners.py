@@ -3,13 +3,15 @@
 A Job of a JobSet of a TrainJob is queued with the TrainJob, also where JobSets are not queued.
 """
 
+from collections import ChainMap
+
 import msgspec
 
 from queueing.controller.jobs.ancestry import Passed
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
 from queueing.kinds.registry import KNOWN
-from queueing.kube.errors import NotFoundError
+from queueing.kube.errors import NotFoundError, NotPermittedError
 from queueing.translate.jobs.management import DEPTH_MAX, controller_of, group_kind_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
@@ -30,6 +32,7 @@ class Owners:
 
     def __init__(self, objects: Objects, writes: LeaderWrites) -> None:
         self._objects, self._writes = objects, writes
+        self._kinds = ChainMap(objects.kinds, dict(KNOWN))
         self.passed: dict[str, Passed] = {}
 
     async def learn(self, job: JobView) -> None:
@@ -37,7 +40,7 @@ class Owners:
         meta = job.metadata
         for _ in range(DEPTH_MAX + 1):
             above = controller_of(meta)
-            if above is None or group_kind_of(above) not in KNOWN:
+            if above is None or group_kind_of(above) not in self._kinds:
                 return
             found = self._known(above) or await self._read(above, meta.namespace)
             if found is None:
@@ -56,7 +59,7 @@ class Owners:
 
         One of a kind that is followed is stored like any other, which the watch would do soon.
         """
-        kind = KNOWN[group_kind_of(above)]
+        kind = self._kinds[group_kind_of(above)]
         target = job_resource(kind).at(above.name, namespace)
         is_followed = kind.group_kind in self._objects.kinds
         get = self._writes.client.get if is_followed else self._writes.client.get_metadata
@@ -64,6 +67,10 @@ class Owners:
             reply = await get(target)
         except NotFoundError:
             return None
+        except NotPermittedError:
+            if kind.group_kind in KNOWN:
+                raise
+            return None  # nobody describes the kind any more, or it is not queued as it is
         found = _identified.decode(reply).metadata
         if found.uid != above.uid:
             return None

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from queueing.apiserver.server import serve
+from queueing.apiserver.server import Fault, serve
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.intake.kinds import Kinds, KindState
 from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
@@ -13,10 +14,11 @@ from queueing.core.facts import Fact
 from queueing.kinds.registry import kind_of
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
-from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
+from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from queueing.translate.transformations import ResourceRules
 from tests.controller.harness import WAIT_S
-from tests.controller.test_kinds import JOB_SET, definition, job_set, resource
+from tests.controller.test_kinds import JOB_SET, TRAIN_JOB, definition, job_set, resource
+from tests.kinds.rows import ROWS, loaded, sample
 
 OF = ("jobset.x-k8s.io", "JobSet")
 
@@ -66,3 +68,53 @@ async def test_a_kind_is_followed_exactly_while_it_is_wanted_and_served() -> Non
             for task in asyncio.all_tasks():
                 if task.get_name().startswith("reflector"):
                     task.cancel()
+
+
+async def test_objects_are_read_once_all_is_known_that_they_cannot_be_read_without() -> None:
+    asked, listed = asyncio.Event(), asyncio.Event()
+
+    async def late(request: HttpRequest) -> Fault | None:
+        if request.path.endswith("/clustertrainingruntimes") and request.method == "GET":
+            asked.set()
+            await listed.wait()
+        return None
+
+    async with serve(intercept=late) as server, Client(Cluster.plain(server.url)) as client:
+        server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}])
+        (row,) = (row for row in ROWS if row.framework == TRAIN_JOB)
+        runtime = loaded(row.related)
+        group, version = "trainer.kubeflow.org", "v1alpha1"
+        runtimes = Resource(group, version, "clustertrainingruntimes", runtime["kind"], False)
+        await client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(TRAIN_JOB))
+        await client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), defined(runtimes))
+        await client.create(runtimes.within(), runtime)
+        await client.create(resource(TRAIN_JOB).within("team-a"), sample(row))
+        objects = Objects()
+        kinds = Kinds(client, Pump(objects, Nobody(), Unattended(), ResourceRules()), objects)
+        kinds.activate(kind_of(TRAIN_JOB))
+        async with asyncio.TaskGroup() as group_of_tasks:
+            following = group_of_tasks.create_task(kinds.follow(group_of_tasks))
+            await asked.wait()
+            await client.list_page(resource(TRAIN_JOB).within())
+            assert not objects.jobs
+            listed.set()
+            await following
+            (job,) = objects.jobs.values()
+            assert job.problem == ""
+            for task in asyncio.all_tasks():
+                if task.get_name().startswith("reflector"):
+                    task.cancel()
+
+
+def defined(one: Resource) -> dict[str, object]:
+    """Return the definition of a kind of the whole cluster."""
+    kept = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": kept}
+    version = {"name": one.version, "served": True, "storage": True, "schema": schema}
+    names = {"kind": one.kind, "plural": one.plural, "singular": one.kind.lower()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{one.plural}.{one.group}"},
+        "spec": {"group": one.group, "names": names, "scope": "Cluster", "versions": [version]},
+    }
