@@ -196,10 +196,25 @@ def test_one_without_a_queue_gets_the_default_one_unless_its_owner_queues(
         return is_suspended(kind, made) and label == "default"
 
     until(queued, f"{kind.kind} is queued by default")
-    owned = thing(kind, DOOR)
+    assert not is_suspended(kind, tried(filling, below_a_jobset(thing(kind, DOOR))))
+
+
+@each_kind
+def test_one_with_a_queue_runs_at_once_below_an_object_that_queues(
+    filling: Api, kind: SuspendedKind
+) -> None:
+    def suspended() -> bool:
+        return is_suspended(kind, tried(filling, thing(kind, PLAIN, queue="team")))
+
+    until(suspended, f"{kind.kind} is suspended")
+    assert not is_suspended(kind, tried(filling, below_a_jobset(thing(kind, PLAIN, queue="team"))))
+
+
+def below_a_jobset(owned: Object) -> Object:
+    """Return an object as the controller of a JobSet would make it."""
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "controller": True}
     owned["metadata"]["ownerReferences"] = [{**jobset, "name": "owner", "uid": "1"}]
-    assert not is_suspended(kind, tried(filling, owned))
+    return owned
 
 
 def definition(kind: SuspendedKind) -> Object:

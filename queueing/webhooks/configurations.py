@@ -8,10 +8,11 @@ admission labelled for a claim: nobody else would give them one.
 The CA is filled in by the serving process, which makes the certificate.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from queueing.webhooks.jobs import labelled_itself
 from queueing.webhooks.pods import INJECT
 from queueing.webhooks.policies.queued import QUEUED
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope, selector_wire
@@ -154,6 +155,15 @@ def _of_kind(kind: SuspendedKind) -> tuple[_Hook, _Hook]:
     return hook, replace(hook, name=name, condition=unqueued, failure="Ignore")
 
 
+def _of_kinds(kinds: Sequence[SuspendedKind]) -> Iterator[_Hook]:
+    """Yield what suspends objects of all kinds that are on, and what else changes jobs."""
+    queued = labelled_itself(LABELLED, kinds)
+    others = [hook for kind in kinds if kind != JOB for hook in _of_kind(kind)]
+    for hook in (*_MUTATING_JOBS, *others):
+        is_queued = hook.condition == ("queued", LABELLED)
+        yield replace(hook, condition=("queued", queued)) if is_queued else hook
+
+
 def render(scope: Scope) -> list[Wire]:
     """Return the configurations: what fills in, then what refuses.
 
@@ -161,8 +171,7 @@ def render(scope: Scope) -> list[Wire]:
     the ones and give claims to the others.
     """
     by_policy = scope.minor >= MINOR_WITH_MUTATING_POLICIES
-    others = [hook for kind in scope.kinds if kind != JOB for hook in _of_kind(kind)]
-    mutating = _MUTATING if by_policy else (*_MUTATING, *_MUTATING_JOBS, *others)
+    mutating = _MUTATING if by_policy else (*_MUTATING, *_of_kinds(scope.kinds))
     validating = _VALIDATING if by_policy else (*_VALIDATING, *_VALIDATING_JOBS)
     return [
         _configuration("Mutating", "mutate", mutating, scope),

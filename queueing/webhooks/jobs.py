@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from queueing.webhooks.findings import Wire, dig, entries
-from queueing.webhooks.suspension import SUSPEND, SuspendedKind
+from queueing.webhooks.suspension import JOB, SUSPEND, SuspendedKind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
@@ -47,6 +47,25 @@ def owners(kinds: Iterable[SuspendedKind]) -> list[tuple[str, str]]:
     """Return who queues for its children where some kinds are on: apiVersion and kind."""
     named = ((one.api_version, one.kind) for one in kinds)
     return list(dict.fromkeys((*MANAGED_OWNERS, *named)))
+
+
+def without_owner(known: Iterable[tuple[str, str]]) -> str:
+    """Say in CEL that no controller of an object is of these, each apiVersion and kind."""
+    return (
+        "!has(object.metadata.ownerReferences)"
+        " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
+        f" && [o.apiVersion, o.kind] in {[list(one) for one in known]})"
+    )
+
+
+def labelled_itself(labelled: str, kinds: Iterable[SuspendedKind]) -> str:
+    """Say in CEL that an object has a queue, and not because its owner has, where kinds are on.
+
+    Controllers such as KubeRay give what they make the labels of its owner, and nobody would ever
+    let go of what is suspended below one that is admitted. `labelled` says that it has a queue.
+    """
+    above = [(one.api_version, one.kind) for one in kinds if one != JOB]
+    return f"({labelled}) && ({without_owner(above)})" if above else labelled
 
 
 def has_managed_owner(job: object, kinds: Iterable[SuspendedKind] = ()) -> bool:

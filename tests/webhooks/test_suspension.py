@@ -87,3 +87,12 @@ def test_who_queues_for_its_children_are_the_kinds_that_are_on() -> None:
     launcher = {"metadata": {"ownerReferences": [owner]}}
     assert not has_managed_owner(launcher)
     assert has_managed_owner(launcher, kinds_on(["kubeflow.org/mpijob"], {}))
+
+
+def test_webhooks_are_not_asked_about_what_an_object_of_a_kind_that_is_on_makes() -> None:
+    mutating = configurations.render(Scope(minor=34, kinds=TRAINING))[0]["webhooks"]
+    found = {one["name"]: str(one.get("matchConditions")) for one in mutating}
+    above = "'PyTorchJob']"
+    for name in ("mjob.kb.io", "mpytorchjobs.kubeflow.org"):
+        assert above in found[name]
+    assert above not in found["mjobwithoutqueue.kb.io"]

@@ -24,7 +24,7 @@ from queueing.kube.resources import (
     Resource,
 )
 from queueing.translate.labels import NAMESPACE, PRIORITY_CLASS, QUEUE_NAME
-from queueing.webhooks.jobs import owners
+from queueing.webhooks.jobs import labelled_itself, owners, without_owner
 from queueing.webhooks.policies import claims
 from queueing.webhooks.policies import render as validation
 from queueing.webhooks.scope import Scope, selector_wire
@@ -93,8 +93,9 @@ def digest_of(rendered: Rendered) -> str:
 
 
 def _mutating(rules: PolicyRules) -> Iterator[Pair]:
-    everywhere, nobodys = selector_wire(rules.namespaces), _without_owner(rules.kinds)
-    managed = f"({_LABELLED}) || ({nobodys})" if rules.without_queue_name else _LABELLED
+    everywhere, nobodys = selector_wire(rules.namespaces), without_owner(owners(rules.kinds))
+    labelled = labelled_itself(_LABELLED, rules.kinds)
+    managed = f"({labelled}) || ({nobodys})" if rules.without_queue_name else labelled
     for field, kinds in by_field(rules.kinds).items():
         yield _pair(
             name_with("queueing-suspend-jobs", field),
@@ -119,15 +120,6 @@ def _mutating(rules: PolicyRules) -> Iterator[Pair]:
         _json(f"({_LABELLED}) ? {labelling(PRIORITY_CLASS, 'default')} : []"),
         _created(sorted(rules.kinds, key=lambda one: (one.group, one.plural)), everywhere),
         "WorkloadPriorityClass",
-    )
-
-
-def _without_owner(kinds: Iterable[SuspendedKind]) -> str:
-    """Say in CEL that no controller of an object queues for it."""
-    return (
-        "!has(object.metadata.ownerReferences)"
-        " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
-        f" && [o.apiVersion, o.kind] in {[list(one) for one in owners(kinds)]})"
     )
 
 

@@ -66,6 +66,13 @@ def test_jobs_without_a_queue_are_suspended_only_if_they_are_managed() -> None:
     assert "ownerReferences" in condition(rules(without_queue_name=True))
 
 
+def test_what_an_object_of_a_kind_that_is_on_makes_is_not_suspended() -> None:
+    kinds = kinds_on(["ray.io/rayjob", "ray.io/raycluster"], {})
+    spec = named(rules(kinds=kinds), "queueing-suspend-jobs")["spec"]
+    condition = spec["matchConditions"][0]["expression"]
+    assert condition.count("in [['ray.io/v1', 'RayCluster'], ['ray.io/v1', 'RayJob']]") == 1
+
+
 def test_a_default_queue_labels_and_suspends_at_once() -> None:
     """A policy does not see what another one changed, so that both must be in one."""
     policy = named(rules(), "queueing-default-queue")
