@@ -9,7 +9,8 @@ description is written in; `reads` tells which fields an expression needs), `sha
 (the struct that objects are decoded to, and `rules` with their programs), `pod_sets` and `view`
 (what one object says), `templates`, `changes` and `starting` (start, stop and their patches),
 `fixed` (changes that are forbidden), `jobs` (an object as the controller sees it), `owners` (who is
-queued in whose place), `roles` (what the controller may do with objects), `hooks` (code beside a
-description), `frameworks` and `registry` (the built-in kinds, which are in `builtin`), `examining`
-and `schemas` (a description held against an example, and against the schema of its kind).
+queued in whose place), `roles` (what the controller may do with objects), `support` (descriptions
+that the controller does not follow), `hooks` (code beside a description), `frameworks` and
+`registry` (the built-in kinds, which are in `builtin`), `examining` and `schemas` (a description
+held against an example, and against the schema of its kind).
 """

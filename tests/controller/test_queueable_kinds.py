@@ -99,6 +99,17 @@ async def test_a_kind_that_no_field_suspends_is_not_supported(world: MakeWorld) 
         await w.until(KIND, "gated", false("Active", "NotSupported"))
 
 
+async def test_a_kind_whose_objects_have_several_workloads_is_not_supported(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await define(w)
+        several = deepcopy(description("several"))
+        several["spec"]["groups"] = "size(object.spec.trials)"
+        await w.make(several)
+        await w.until(KIND, "several", false("Active", "NotSupported"))
+
+
 async def test_a_mended_description_is_used(world: MakeWorld) -> None:
     async with world() as w:
         await define(w)

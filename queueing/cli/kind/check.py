@@ -13,6 +13,7 @@ from queueing.kinds.hooks import Related
 from queueing.kinds.paths import spelled
 from queueing.kinds.pod_sets import UnreadableError
 from queueing.kinds.roles import cluster_role
+from queueing.kinds.support import not_supported
 from queueing.kinds.view import read
 from queueing.sim.descriptions import Described, described, is_description, kind_for
 from queueing.sim.documents import Document, load
@@ -61,7 +62,7 @@ def command(*, files: tuple[str, ...], role: bool, output: str) -> None:
         examples = [_as_json(*one) for one in found]
         click.echo(structured({"descriptions": kinds, "examples": examples}, output))
         return
-    parts = ["\n".join(f"{_name(one)}: the description can be used." for one in given)]
+    parts = ["\n".join(f"{_name(one)}: {_verdict(one)}" for one in given)]
     parts += [_told(*one) for one in found] or [
         "Give an example with -f to see what is read of it."
     ]
@@ -131,13 +132,21 @@ def _located(
     return by.document.error(error.field, f"{error.problem}{hint} ({shown})")
 
 
+def _verdict(one: Described) -> str:
+    """Say whether the controller would queue objects by a description that can be read."""
+    why = not_supported(one.kind.spec)
+    return f"not queued by the controller: {why}." if why else "the description can be used."
+
+
 def _name(one: Described) -> str:
     return f"{one.kind.api_version} {one.kind.name}"
 
 
 def _kind_as_json(one: Described) -> dict[str, Any]:
     where = {} if one.document is None else {"file": one.document.file, "line": one.document.line}
-    return {"apiVersion": one.kind.api_version, "kind": one.kind.name, **where}
+    why = not_supported(one.kind.spec)
+    names = {"apiVersion": one.kind.api_version, "kind": one.kind.name}
+    return {**names, **where, **({"notSupported": why} if why else {})}
 
 
 def _as_json(example: Document, by: Described, found: Examination) -> dict[str, Any]:

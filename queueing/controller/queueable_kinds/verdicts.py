@@ -11,6 +11,7 @@ from queueing.kinds.compiler import DescriptionError, Kind, compiled
 from queueing.kinds.paths import spelled
 from queueing.kinds.roles import cluster_role
 from queueing.kinds.schemas import Astray
+from queueing.kinds.support import not_supported
 from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
 
 _SHOWN_MAX = 5
@@ -57,10 +58,8 @@ def read(spec: msgspec.Raw) -> Kind | Verdict:
 
 def unsupported(kind: Kind) -> Verdict | None:
     """Return why a kind cannot be queued by its description; None when it can."""
-    if kind.spec.suspend.field is None:
-        told = "only kinds with a field that suspends them are queued by a description"
-        return Verdict(Reason.UNSUPPORTED, f"spec.suspend: {told}")
-    return None
+    found = not_supported(kind.spec)
+    return Verdict(Reason.UNSUPPORTED, found) if found else None
 
 
 def not_served(kind: Kind) -> Verdict:

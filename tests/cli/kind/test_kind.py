@@ -101,6 +101,21 @@ def test_a_description_alone_is_checked() -> None:
     assert "Give an example" in output
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("suspend", {"gate": "a.b/c"}), ("groups", "object.spec.replicas")]
+)
+def test_a_description_that_the_controller_does_not_follow_is_told(
+    tmp_path: Path, field: str, value: Any
+) -> None:
+    body = yaml.safe_load(DESCRIPTION.read_text())
+    body["spec"][field] = value
+    file = tmp_path / "description.yaml"
+    file.write_text(yaml.safe_dump(body))
+    assert f"not queued by the controller: spec.{field}: " in run("check", "-f", file).output
+    (found,) = checked(file)["descriptions"]
+    assert found["notSupported"].startswith(f"spec.{field}: ")
+
+
 def test_an_example_that_nothing_describes_is_refused_with_the_way_out(tmp_path: Path) -> None:
     result = run("check", "-f", EXAMPLE)
     assert result.exit_code == 2
