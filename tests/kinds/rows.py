@@ -144,8 +144,10 @@ ROWS = (
             },
             "succeeded": true("Complete", "trained"),
             "failed": true("Failed", "lost a node"),
+            "reclaimable": {"jobsStatus": [{"name": "dataset-initializer", "succeeded": 1}]},
         },
         messages={"succeeded": "trained", "failed": "lost a node"},
+        reclaimable={"dataset-initializer": 1},
         patch=JsonPatch,
     ),
     Row(

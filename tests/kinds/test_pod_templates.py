@@ -164,6 +164,17 @@ def test_a_group_of_workers_named_as_what_submits_is_charged_for_its_own_pods() 
     assert requests(RAY_JOB, "submitter", *changes) == [("ray-worker", {"cpu": "1"})]
 
 
+def test_what_submits_goes_with_a_stop_though_the_image_of_the_head_changed_meanwhile() -> None:
+    thing = sample(RAY_JOB)
+    kept = originals(viewed(RAY_JOB, thing))
+    (change,) = start(viewed(RAY_JOB, thing), additions(RAY_JOB))
+    started = applied(thing, change)
+    head = started["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
+    head["containers"][0]["image"] = "registry.example.com/ray:next"
+    stopped = applied(started, undo(viewed(RAY_JOB, started), kept))
+    assert "submitterPodTemplate" not in stopped["spec"]
+
+
 def test_a_train_job_changes_what_its_runtime_describes() -> None:
     node = template(TRAIN, "node")["spec"]
     assert node["nodeSelector"] == {"disk": "local"}

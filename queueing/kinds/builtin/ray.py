@@ -121,7 +121,7 @@ def undo_job(job: Seen, document: Document, originals: Sequence[Original]) -> No
     """Restore the pods of a RayJob; a template that submits it goes if the start wrote it."""
     for pod_set, original in zip(job.pod_sets, originals, strict=True):
         restore(document, pod_set, original)
-        if _submits(pod_set) and original.template == ray_pods.submitter(job.pod_sets[0]):
+        if _submits(pod_set) and ray_pods.is_made(original.template):
             put(document, steps(_SUBMITTER), ABSENT)
 
 

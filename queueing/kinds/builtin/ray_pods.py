@@ -63,7 +63,17 @@ def with_submitter(pod_set: PodSet) -> PodSet:
 
 def submitter(head: PodSet) -> Template:
     """Return the pod template that submits a job which has none: it runs the head's image."""
-    containers = _template.decode(head.template).get("spec", {}).get("containers") or [{}]
+    return _submitting(_template.decode(head.template))
+
+
+def is_made(template: Mapping[str, Any]) -> bool:
+    """Say whether a template that submits is one of `submitter`, whatever the image was then."""
+    return template == _submitting(template)
+
+
+def _submitting(like: Mapping[str, Any]) -> Template:
+    """Return the template that submits, with the image of the first container of another one."""
+    containers = (like.get("spec") or {}).get("containers") or [{}]
     image = containers[0].get("image", "")
     container = {"name": "ray-job-submitter", "image": image, "resources": _SUBMITTER}
     return {"spec": {"restartPolicy": "Never", "containers": [container]}}

@@ -1,6 +1,6 @@
 """TrainJob: its pods are those of the JobSet that its runtime describes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -101,6 +101,13 @@ def pod_sets(job: Seen, found: Sequence[PodSet]) -> Iterator[PodSet]:
             count=_nodes(job, described) if is_trainer else 1,
             template=msgspec.Raw(msgspec.json.encode(template)),
         )
+
+
+def reclaimable(job: Seen) -> Mapping[str, int]:
+    """Return the pods of replicated jobs that have succeeded: there is one Job of each."""
+    found = job.value("status.jobsStatus") or ()
+    done = {str(one.get("name")).lower() for one in found if one.get("succeeded") == 1}
+    return {one.name: one.count for one in job.pod_sets if one.name in done}
 
 
 def _nodes(job: Seen, described: Any) -> int:
@@ -226,6 +233,7 @@ HOOKS = Hooks(
         for kind in (CLUSTER_RUNTIME, TRAINING_RUNTIME)
     ),
     pod_sets=lambda job, found: list(pod_sets(job, found)),
+    reclaimable=reclaimable,
     start=start,
     undo=undo,
 )
