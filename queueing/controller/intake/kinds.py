@@ -126,6 +126,8 @@ class Kinds:
                 gone = self._definitions.pop(name, None)
                 if gone is not None:
                     self._settle(gone.group_kind)
+                    # Its objects went after it began to be deleted, when nobody followed them.
+                    self._pump.attend_workloads_of(gone.group_kind)
             case Synced():
                 pass
 

@@ -27,8 +27,9 @@ from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import GroupKind, JobKind
+from queueing.translate.jobs.composition import GroupKind, JobKind, job_of
 from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
@@ -203,6 +204,13 @@ class Pump:
                 self._objects.drop_job(key)
                 for owned in self._objects.workloads_by_owner[found.metadata.uid]:
                     self._queues.workload(owned)
+
+    def attend_workloads_of(self, of: GroupKind) -> None:
+        """Ask for the Workloads of a kind to be reconciled: their jobs may be gone with it."""
+        for key, found in self._objects.workloads.items():
+            job = job_of(found)
+            if job is not None and group_kind_of(job) == of:
+                self._queues.workload(key)
 
     def _lose_job(self, key: Key | None, uid: str) -> None:
         self._bury(uid)

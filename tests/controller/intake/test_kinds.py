@@ -14,9 +14,13 @@ from queueing.core.facts import Fact
 from queueing.kinds.registry import kind_of
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.kube.reflector import Added
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
+from queueing.translate.inbound.manifests import read
 from queueing.translate.transformations import ResourceRules
+from queueing.translate.wire.workloads import Workload
 from tests.controller.harness import WAIT_S
+from tests.controller.intake.test_pump import Queues
 from tests.controller.test_kinds import JOB_SET, TRAIN_JOB, definition, job_set, resource
 from tests.kinds.rows import ROWS, loaded, sample
 
@@ -101,6 +105,35 @@ async def test_objects_are_read_once_all_is_known_that_they_cannot_be_read_witho
             await following
             (job,) = objects.jobs.values()
             assert job.problem == ""
+            for task in asyncio.all_tasks():
+                if task.get_name().startswith("reflector"):
+                    task.cancel()
+
+
+async def test_workloads_are_looked_at_when_the_definition_of_their_kind_is_gone() -> None:
+    owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set"}
+    metadata = {
+        "name": "left",
+        "namespace": "team",
+        "uid": "w",
+        "resourceVersion": "1",
+        "labels": {"kueue.x-k8s.io/job-uid": "gone"},
+        "ownerReferences": [{**owner, "uid": "gone", "controller": True}],
+    }
+    left = read(Workload, {"metadata": metadata, "spec": {"podSets": []}})
+    async with serve() as server, Client(Cluster.plain(server.url)) as client:
+        looks: list[str] = []
+        pump = Pump(Objects(), Nobody(), Queues(looks), ResourceRules())
+        kinds = Kinds(client, pump, Objects())
+        kinds.activate(kind_of(JOB_SET))
+        await client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(JOB_SET))
+        async with asyncio.TaskGroup() as group:
+            await kinds.follow(group)
+            pump.on_workload(Added(left))
+            looks.clear()
+            name = definition(JOB_SET)["metadata"]["name"]
+            await client.delete(CUSTOM_RESOURCE_DEFINITIONS.at(name))
+            await until(lambda: "workload team/left" in looks)
             for task in asyncio.all_tasks():
                 if task.get_name().startswith("reflector"):
                     task.cancel()
