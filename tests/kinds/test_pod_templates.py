@@ -154,6 +154,12 @@ def test_a_start_of_spark_moves_the_selector_of_all_pods_into_the_roles() -> Non
     assert [one["name"] for one in gated["containers"]] == ["spark-kubernetes-driver"]
 
 
+def test_an_application_whose_executors_come_and_go_is_refused() -> None:
+    with pytest.raises(UnreadableError, match="allocated dynamically are not queued"):
+        _ = view(SPARK, ("spec.dynamicAllocation", {"enabled": True})).pod_sets
+    assert len(view(SPARK, ("spec.dynamicAllocation", {"enabled": False})).pod_sets) == 2
+
+
 def test_executors_without_a_number_are_none() -> None:
     assert view(SPARK, ("spec.executor.instances", None)).pod_sets[1].count == 0
 

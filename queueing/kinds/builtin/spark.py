@@ -10,7 +10,7 @@ import msgspec
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Seen
 from queueing.kinds.paths import ABSENT, clear, put, value_at
-from queueing.kinds.pod_sets import PodSet
+from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.templates import Document, inject, restore
 from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
@@ -35,6 +35,7 @@ _ROLES: Mapping[str, str] = {
 }
 _LOCAL_DIR = "spark-local-dir-"
 _GLOBAL = ("spec", "nodeSelector")
+_DYNAMIC = ("spec", "dynamicAllocation", "enabled")
 
 
 def _role(name: str, count: str) -> PodSetRule:
@@ -81,7 +82,13 @@ SPEC = QueueableKindSpec(
 
 
 def pod_sets(app: Seen, found: Sequence[PodSet]) -> list[PodSet]:
-    """Make the templates of driver and executors of the fields of their roles."""
+    """Make the templates of driver and executors of the fields of their roles.
+
+    Raises UnreadableError for one whose executors come and go: their number could not be charged.
+    """
+    if app.value(".".join(_DYNAMIC)) is True:
+        problem = "executors that are allocated dynamically are not queued"
+        raise UnreadableError(("spec", "podSets", 1, "count"), problem, _DYNAMIC)
     volumes = app.value("spec.volumes")
     named = volumes if isinstance(volumes, list) else []
     return [replace(one, template=_encoded(_pod(app, one.name, named))) for one in found]
@@ -198,7 +205,13 @@ def _made_template(name: str) -> dict[str, Any]:
 
 
 HOOKS = Hooks(
-    reads=("spec.driver", "spec.executor", "spec.volumes", "spec.nodeSelector"),
+    reads=(
+        "spec.driver",
+        "spec.executor",
+        "spec.volumes",
+        "spec.nodeSelector",
+        ".".join(_DYNAMIC),
+    ),
     pod_sets=pod_sets,
     start=start,
     undo=undo,
