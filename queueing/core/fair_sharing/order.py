@@ -24,27 +24,18 @@ def fair_order(entries: Iterable[Entry], tree: QuotaTree, settings: Settings) ->
     charge usage between two yields: that changes shares only on the path of the last winner, so
     only the games on it are played again.
     """
-    trees: dict[Node, list[Entry]] = {}
-    for one in entries:
-        trees.setdefault(one.node.root, []).append(one)
-    roots = sorted(trees, key=tree_place)
-    return chain.from_iterable(_Tournament(tree, settings).play(one, trees[one]) for one in roots)
-
-
-def tree_place(root: Node) -> tuple[bool, str]:
-    """Return the place of a tree among the others of a round."""
-    return root.is_queue, root.name
+    return _Tournament(tree, settings).play(entries)
 
 
 class _Tournament:
-    """The games of one tree: of each cohort, the entries from below, sorted by their scores."""
+    """The games of all cohorts: the entries from below each, sorted by their scores."""
 
     __slots__ = (
         "_by_priority",
         "_games",
-        "_left",
         "_preemptors_first",
         "_prefers_non_borrowing",
+        "_several",
         "_shares",
         "_tree",
     )
@@ -56,45 +47,52 @@ class _Tournament:
         self._preemptors_first = settings.prioritize_preemptors
         self._by_priority = settings.priority_sorting_within_cohort
         self._prefers_non_borrowing = fair is not None and fair.prioritize_non_borrowing
-        self._left: dict[Node, list[Entry]] = {}
-        """The entries of each queue that did not win yet."""
+        self._several: set[Node] = set()
+        """The queues that more than one entry is of."""
         self._games: dict[Node, list[tuple[Score, Entry]]] = {}
         """By cohort; a queue without one has a game of its own."""
 
-    def play(self, root: Node, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the winner of the tree, then that of the others, and so on."""
+    def play(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Return the winners of each tree: the first, then that of the others, and so on."""
+        games, seen = self._games, set[Node]()
         for one in entries:
-            self._left.setdefault(one.node, []).append(one)
-        for queue in self._left:
-            self._games.setdefault(queue.parent or queue, []).append(self._best_of(queue))
-        for game in self._games.values():
+            queue = one.node
+            games.setdefault(queue.parent or queue, []).append((self._score(queue, one), one))
+            if queue in seen:
+                self._several.add(queue)
+            seen.add(queue)
+        for game in games.values():
             game.sort()
-        cohorts = {above for one in self._games for above in (one, *one.ancestors())}
+        cohorts = {above for one in games for above in (one, *one.ancestors())}
         for cohort in sorted(cohorts, key=_height):
             self._send_up(cohort)
+        roots = sorted(
+            (one for one in cohorts if one.parent is None), key=lambda one: (one.is_queue, one.name)
+        )
+        return chain.from_iterable(map(self._winners, roots))
+
+    def _winners(self, root: Node) -> Iterator[Entry]:
         final = self._games[root]
         while final:
-            winner = final[0][1]
-            queue = winner.node
-            left, path = self._left[queue], [root]
-            if queue.parent is not None and queue.parent is not root:
-                path = list(queue.ancestors())
+            winner = final.pop(0)[1]
+            queue, path = winner.node, list[Node]()
+            if (queue.parent or root) is not root:
+                path = [above for above in queue.ancestors() if above is not root]
             for node in path:
                 del self._games[node][0]
-            left.remove(winner)
             yield winner
-            if left:
-                insort(self._games[path[0]], self._best_of(queue))
-            for node in path[:-1]:
+            if queue in self._several:
+                self._play_again(queue)
+            for node in path:
                 if self._games[node]:
                     self._send_up(node)
 
-    def _best_of(self, queue: Node) -> tuple[Score, Entry]:
-        """Return the best entry of a queue that did not win yet."""
-        left = self._left[queue]
-        if len(left) == 1:  # as in nearly all rounds
-            return self._score(queue, left[0]), left[0]
-        return min([(self._score(queue, one), one) for one in left])
+    def _play_again(self, queue: Node) -> None:
+        """Let the entries of a queue whose usage changed compete with their new scores."""
+        game = self._games[queue.parent or queue]
+        game[:] = sorted(
+            (self._score(queue, one) if one.node is queue else score, one) for score, one in game
+        )
 
     def _send_up(self, cohort: Node) -> None:
         """Enter the best entry of a cohort in the game of its parent, if it has one."""
@@ -107,17 +105,18 @@ class _Tournament:
         """Return the score of a child of a cohort with the entry's usage added."""
         node, usage, head = entry.node, entry.usage, entry.head
         if child is node:
-            share = self._shares.of(node, usage)
+            infinite, share = self._shares.of(node, usage)
             borrows = self._prefers_non_borrowing and _borrows_with(node, usage)
         else:
             with self._tree.attempt():
                 self._tree.add_usage(QueueName(node.name), usage)
-                share = self._shares.of(child)
+                infinite, share = self._shares.of(child)
                 borrows = self._prefers_non_borrowing and child.borrows(usage)
         return (
             not (self._preemptors_first and head.preempting),
             borrows,
-            *share,
+            infinite,
+            share,
             -head.workload.priority if self._by_priority else 0,
             head.timestamp,
             head.workload.uid,
