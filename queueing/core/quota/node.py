@@ -86,13 +86,12 @@ class Node:
 
     def queues(self) -> list[Node]:
         """Return the queues of the subtree, in no defined order."""
-        found, left = [], [self]
-        while left:
-            node = left.pop()
-            if node.is_queue:
-                found.append(node)
+        found = [self] if self.is_queue else []
+        for one in self.children():
+            if one.is_queue:
+                found.append(one)
             else:
-                left += node.children()
+                found += one.queues()
         return found
 
     def path(self) -> str:

@@ -155,7 +155,7 @@ class QuotaTree:
             while above is not None and more:
                 before, local = above.held, above.local
                 above.held = now = before + more
-                more = max(now, local) - max(before, local)
+                more = (now if now > local else local) - (before if before > local else local)  # noqa: FURB136 - as in `charge`
                 above = above.parent
 
     def attempt(self) -> AbstractContextManager[None]:

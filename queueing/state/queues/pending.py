@@ -11,6 +11,7 @@ those that are PARKED on any number of shelves, others in no row; all at their f
 from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 from operator import itemgetter
 
@@ -21,8 +22,8 @@ from queueing.state.queues.peers import ASIDE, PARKED, READY, Item, Peers, Slot,
 
 Entry = tuple[QueueKey, Peers]
 _place = itemgetter(0)
-Bound = Callable[[FlavorResource, int | None], int]
-"""Returns how much of a flavor-resource can be had at most with a priority: see `Slot`."""
+Bound = Callable[[QueueName, FlavorResource, int | None], int]
+"""Returns how much of a flavor-resource a queue can have at most with a priority: see `Slot`."""
 LOOKED_AT = 64
 """How many groups of a lane are asked at most what they may take of a queue's quota."""
 LANE = Slot()
@@ -56,10 +57,11 @@ class Row:
 
     def discard(self, place: QueueKey, peers: Peers) -> None:
         """Remove a group that is there."""
-        at = bisect_left(self.entries, place, key=_place)
-        while self.entries[at][1] is not peers:
+        entries = self.entries
+        at = 0 if entries[0][1] is peers else bisect_left(entries, place, key=_place)
+        while entries[at][1] is not peers:
             at += 1
-        del self.entries[at]
+        del entries[at]
         if self._amounts.pop(at) == self._least:
             self._least = None
 
@@ -199,7 +201,7 @@ class PendingQueue:
         best: Peers | None = None
         least: tuple[float, QueueKey] | None = None
         for (local_queue, resource, priority), shelf in self.shelves.items():
-            found = None if resource is None else shelf.first(bound(resource, priority))
+            found = None if resource is None else shelf.first(bound(self.name, resource, priority))
             if found is not None:
                 usage = 0.0 if self.usage_of is None else self.usage_of(local_queue)
                 if least is None or (usage, found[0]) < least:
@@ -216,7 +218,7 @@ class PendingQueue:
         """
         found = 0
         for lane in self.lanes.values():
-            for _, peers in lane.entries[:LOOKED_AT]:
+            for _, peers in islice(lane.entries, LOOKED_AT):
                 amount = peers.requests.get(resource, 0)
                 if amount <= left and peers.stand is READY:
                     found += amount * len(peers.line)

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Mode, Requeue, Wait
@@ -37,13 +36,12 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
     if not memory.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
-    trees: dict[Place, list[QueueName]] = {}
-    for name in sorted(memory.ready):
-        root = memory.trees.roots.get(name)
-        if root is None:
-            memory.ready.discard(name)
-        else:
-            trees.setdefault((root.name, root.is_queue), []).append(name)
+    ready, roots, members = memory.ready, memory.trees.roots, memory.trees.members
+    ready.difference_update([name for name in ready if name not in roots])
+    trees = {
+        (root.name, root.is_queue): [name for name in members[root] if name in ready]
+        for root in {roots[name] for name in ready}
+    }
     places = sorted(trees)
     start = bisect_right(places, memory.trees.cursor)
     for place in places[start:] + places[:start]:
@@ -101,7 +99,7 @@ def _first_of(memory: Memory, queue: PendingQueue, reach: Reach) -> Item | None:
 
     Who waits for free quota only is judged where it is, and stays there if others are faster.
     """
-    while (peers := queue.covered(partial(reach.most, queue.name))) is not None:
+    while (peers := queue.covered(reach.most)) is not None:
         if peers.lacks:
             return peers.top()
         missing = reach.missing(peers)
