@@ -105,6 +105,7 @@ BROKEN_ONCE = [
             ("classical", 240747638, "each of three takes the place of the next"),
             ("classical", 77001081, "there are two sets of victims"),
             ("classical", 85002047, "two keep off a third by turns"),
+            ("fair sharing", 3517784677, "a victim that left gave back more than it was promised"),
         )
     ),
 ]

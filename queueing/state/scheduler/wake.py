@@ -2,9 +2,8 @@
 
 The events are few, and wake one too many rather than one too few:
 
-- a release of quota (of a victim when it is evicted), a promise that is broken, or a new possible
-  victim: all workloads of the tree but those on a shelf, for which `heads` looks whether enough of
-  what they lack can be had; a victim that left: those who only waited for that;
+- a release of quota, or a promise that is broken, or a new possible victim: all workloads of the
+  tree but those on a shelf, for which `heads` looks whether enough of what they lack can be had;
 - a change of quotas, cohorts, flavors or checks: all workloads of the queues that it reaches;
 - labels of a namespace; pods that became ready; users of a ResourceClaim.
 
@@ -46,7 +45,7 @@ def wake_waiting(memory: Memory) -> None:
             pods = Reason.WAITING_FOR_PODS_READY
             _wake_all(memory, memory.queues, lambda one: one.wait and one.wait.reason is pods)
     changes = memory.ledger.changes
-    if changes.released or changes.left or changes.newcomers or changes.joined:
+    if changes.released or changes.newcomers or changes.joined:
         _spread(memory, memory.ledger.take_changes())
 
 
@@ -54,25 +53,14 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     """Wake the workloads that usage changes may help: released quota, and new possible victims."""
     used = changes.joined
     _wake_all(memory, used, lambda one: not used[one.queue].isdisjoint(one.demand.claims))
-    released, members = _roots(memory, changes.released), memory.trees.members
+    released = {memory.root_of(name) for name in changes.released}
     if not memory.rules.waits_for_lacks:
         for root in released:
-            _wake_all(memory, members[root])
+            _wake_all(memory, memory.trees.members[root] if root is not None else ())
         return
-    for root in _roots(memory, changes.left) - released:
-        _wake_all(memory, members[root], lambda one: _is_deferred(memory, one))
-    for root in released | _roots(memory, changes.newcomers):
-        _wake_tree(memory, root, released=root in released)
-
-
-def _roots(memory: Memory, names: Iterable[QueueName]) -> set[Node]:
-    return {memory.trees.roots[name] for name in names if name in memory.trees.roots}
-
-
-def _is_deferred(memory: Memory, peers: Peers) -> bool:
-    """Say whether peers wait for victims to leave, and were promised nothing of what these hold."""
-    wait = peers.wait
-    return bool(wait and wait.mode is Mode.DEFERRED_FIT) and not is_promised(memory, peers)
+    for root in released | {memory.root_of(name) for name in changes.newcomers}:
+        if root is not None:
+            _wake_tree(memory, root, released=root in released)
 
 
 def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:

@@ -74,8 +74,6 @@ class UsageChanges:
 
     released: set[QueueName] = field(default_factory=set)
     """ClusterQueues that released quota, or in which the priority of a holder changed."""
-    left: set[QueueName] = field(default_factory=set)
-    """ClusterQueues in which victims left, whose quota was released when they were evicted."""
     newcomers: set[QueueName] = field(default_factory=set)
     """ClusterQueues in which a workload became a possible victim."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)

@@ -189,8 +189,7 @@ class Ledger:
         if charge is None:
             return None
         self._withdraw(charge)
-        was_free = charge.holder.evicted and self.promises
-        (self.changes.left if was_free else self.changes.released).add(charge.holder.queue)
+        self.changes.released.add(charge.holder.queue)
         self._price_others(charge)
         return charge
 
@@ -323,8 +322,7 @@ class Ledger:
         """Note whether a fact releases quota of the earlier charge."""
         kept = new.holder.usage if old.holder.queue == new.holder.queue else {}
         less = any(kept.get(one, 0) < had for one, had in old.holder.usage.items())
-        evicted = self.promises and new.holder.evicted and not old.holder.evicted
-        if less or evicted or old.holder.priority != new.holder.priority:
+        if less or old.holder.priority != new.holder.priority:
             self.changes.released.add(old.holder.queue)
 
     def _note_arrival(self, old: Charge, new: Charge) -> None:
