@@ -25,7 +25,7 @@ from queueing.translate.jobs.equivalence import equivalent
 from queueing.translate.jobs.injection import ConflictError, Injection, Original
 from queueing.translate.jobs.patches import Patch
 from queueing.translate.jobs.view import End, JobPodSet, JobView
-from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.meta import Identified, Meta, Wire
 from queueing.translate.wire.workloads import Workload
 
 T = TypeVar("T")
@@ -44,12 +44,8 @@ class _KeptWorkload(Wire, frozen=True):
     spec: _KeptSpec
 
 
-class _Identified(Wire, frozen=True):
-    metadata: Meta
-
-
 _kept = msgspec.json.Decoder(_KeptWorkload)
-_identified = msgspec.json.Decoder(_Identified)
+_identified = msgspec.json.Decoder(Identified)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

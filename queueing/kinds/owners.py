@@ -4,10 +4,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from queueing.translate.jobs.composition import GroupKind
-from queueing.translate.jobs.management import group_kind_of
+from queueing.translate.jobs.management import DEPTH_MAX, controller_of, group_kind_of
 from queueing.translate.wire.meta import Meta, OwnerReference
 
-DEPTH_MAX = 10
 TOO_DEEP = (
     f"Terminated search for Kueue-managed Job because ancestor depth exceeded limit of {DEPTH_MAX}"
 )
@@ -39,11 +38,6 @@ class Owner:
     metadata: Meta
     queued: bool
     """Whether its kind is on, and it has a queue or needs none."""
-
-
-def controller_of(meta: Meta) -> OwnerReference | None:
-    """Return the reference to the controlling owner; None without one."""
-    return next((one for one in meta.owner_references if one.controller), None)
 
 
 def ancestor_of(

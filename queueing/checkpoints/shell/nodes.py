@@ -19,14 +19,8 @@ from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
 from queueing.translate.labels import POD_JOB_UID
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.meta import Identified
 from queueing.translate.wire.workloads import Workload
-
-
-class _Pod(Wire, frozen=True):
-    """A pod, decoded for its metadata alone."""
-
-    metadata: Meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +74,14 @@ class NodeReconciler:
         pods = await list_all(
             self.term.writes.client,
             PODS.within(),
-            _Pod,
+            Identified,
             label_selector=POD_JOB_UID,
             field_selector=f"spec.nodeName={node}",
         )
         found = {one.metadata.key: one for one in self._running(pods)}
         return [found[key] for key in sorted(found)]
 
-    def _running(self, pods: Iterable[_Pod]) -> Iterator[Workload]:
+    def _running(self, pods: Iterable[Identified]) -> Iterator[Workload]:
         objects = self.term.objects
         for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods):
             for workload in objects.workloads_of(uid):

@@ -7,24 +7,19 @@ from collections import ChainMap
 
 import msgspec
 
-from queueing.controller.jobs.ancestry import Passed
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
 from queueing.kinds.registry import KNOWN
 from queueing.kube.errors import NotFoundError, NotPermittedError
 from queueing.translate.jobs.management import DEPTH_MAX, controller_of, group_kind_of
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.meta import Meta, OwnerReference, Wire
+from queueing.translate.wire.meta import Identified, Meta, OwnerReference
 
 REMEMBERED_MAX = 10_000
 """How many such owners are remembered."""
 
 
-class _Identified(Wire, frozen=True):
-    metadata: Meta
-
-
-_identified = msgspec.json.Decoder(_Identified)
+_identified = msgspec.json.Decoder(Identified)
 
 
 class Owners:
@@ -33,7 +28,7 @@ class Owners:
     def __init__(self, objects: Objects, writes: LeaderWrites) -> None:
         self._objects, self._writes = objects, writes
         self._kinds = ChainMap(objects.kinds, dict(KNOWN))
-        self.passed: dict[str, Passed] = {}
+        self.passed: dict[str, Identified] = {}
 
     async def learn(self, job: JobView) -> None:
         """Read the owners above a job that are not known yet. Raises KubeError."""
@@ -71,12 +66,13 @@ class Owners:
             if kind.group_kind in KNOWN:
                 raise
             return None  # nobody describes the kind any more, or it is not queued as it is
-        found = _identified.decode(reply).metadata
+        owner = _identified.decode(reply)
+        found = owner.metadata
         if found.uid != above.uid:
             return None
         if is_followed:
             self._writes.absorb_job(reply, self._objects.kinds[kind.group_kind])
-        self.passed[found.uid] = Passed(found)
+        self.passed[found.uid] = owner
         if len(self.passed) > REMEMBERED_MAX:
             del self.passed[next(iter(self.passed))]
         return found

@@ -70,6 +70,12 @@ class Meta(Wire, frozen=True):
         return self.deletion_timestamp is not None
 
 
+class Identified(Wire, frozen=True):
+    """An object of any kind, of which only the metadata is read."""
+
+    metadata: Meta
+
+
 class Condition(Wire, frozen=True):
     """One entry of `status.conditions`."""
 
