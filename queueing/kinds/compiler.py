@@ -91,8 +91,7 @@ class Kind:
 def names_of(spec: QueueableKindSpec) -> JobKind:
     """Return the names of a described kind."""
     named = spec.resource
-    version = f"{named.group}/{named.version}" if named.group else named.version
-    return JobKind(api_version=version, kind=named.kind, plural=named.plural)
+    return JobKind(api_version=named.api_version, kind=named.kind, plural=named.plural)
 
 
 def _fields(rule: BaseModel) -> dict[str, FieldInfo]:

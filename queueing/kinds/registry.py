@@ -59,17 +59,22 @@ QUEUED: frozenset[str] = frozenset(
 """Built-in kinds that the controller queues: those that are suspended themselves."""
 
 
-def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Kind, ...]:
-    """Return the kinds that a Configuration turns on, beside batch/v1 Job, which always is.
+def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Framework, ...]:
+    """Return the built-in kinds that a Configuration has queued; batch/v1 Job always is.
 
     `gates` are the feature gates that it sets.
     """
-    wanted = QUEUED.intersection(frameworks) - {JOB}
+    wanted = QUEUED.intersection({JOB, *frameworks})
     return tuple(
-        kind_of(one.name)
+        one
         for one in BUILT_IN
         if one.name in wanted and (not one.gate or gates.get(one.gate, False))
     )
+
+
+def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Kind, ...]:
+    """Return those kinds but batch/v1 Job, ready to read objects."""
+    return tuple(kind_of(one.name) for one in frameworks_on(frameworks, gates) if one.name != JOB)
 
 
 KNOWN: Mapping[GroupKind, JobKind] = MappingProxyType(

@@ -40,7 +40,7 @@ class JobKinds:
             self._built_in[kind.api_version, kind.name] = name
             self._kinds[kind.api_version, kind.name] = kind
         self._beside = {
-            (f"{one.resource.group}/{one.resource.version}", one.resource.kind): one.namespaced
+            (one.resource.api_version, one.resource.kind): one.namespaced
             for kind in self._kinds.values()
             for one in kind.hooks.related_kinds
         }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
-from queueing.kinds.registry import BUILT_IN
+from queueing.kinds.registry import frameworks_on
 from queueing_api.queueing.v1alpha1.queueable_kind import FixedField, QueueableKindSpec
 
 Wire = dict[str, Any]
@@ -78,17 +78,13 @@ def of_description(spec: QueueableKindSpec) -> SuspendedKind | None:
 
 def kinds_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[SuspendedKind, ...]:
     """Return the built-in kinds that a Configuration turns on; batch/v1 Job always is."""
-    wanted = {JOB_FRAMEWORK, *frameworks}
     return tuple(
         replace(found, prebuilt=one.prebuilt, elastic=one.elastic)
-        for one in BUILT_IN
-        if one.name in wanted
-        and (not one.gate or gates.get(one.gate, False))
-        and (found := of_description(one.spec)) is not None
+        for one in frameworks_on(frameworks, gates)
+        if (found := of_description(one.spec)) is not None
     )
 
 
-JOB_FRAMEWORK: Final = "batch/job"
 JOB: Final = kinds_on((), {})[0]
 
 

@@ -46,8 +46,7 @@ def _object(spec: QueueableKindSpec) -> QueueableKind:
 
 def _row(one: Framework) -> tuple[str, ...]:
     named = one.spec.resource
-    version = f"{named.group}/{named.version}" if named.group else named.version
-    return one.name, named.kind, version, _waits_by(one.spec), _pod_sets(one)
+    return one.name, named.kind, named.api_version, _waits_by(one.spec), _pod_sets(one)
 
 
 def _waits_by(spec: QueueableKindSpec) -> str:

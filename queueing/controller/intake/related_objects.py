@@ -74,5 +74,4 @@ def _resource(one: RelatedKind) -> Resource:
 
 def _named(of: RelatedKind, namespace: str, name: str) -> Related:
     named = of.resource
-    api_version = f"{named.group}/{named.version}"
-    return Related(api_version=api_version, kind=named.kind, name=name, namespace=namespace)
+    return Related(api_version=named.api_version, kind=named.kind, name=name, namespace=namespace)

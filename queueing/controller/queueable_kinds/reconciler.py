@@ -1,7 +1,6 @@
 """Reconciles QueueableKinds: has each kind queued or not, and writes the condition Active."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from queueing.controller.intake.kinds import Kinds, KindState
 from queueing.controller.queueable_kinds import serving, verdicts
@@ -22,14 +21,6 @@ LOOK_AGAIN_S = 5.0
 """Seconds until a kind that cannot be queued is looked at again: nobody tells of permissions."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Queued:
-    """A description that is in use."""
-
-    of: GroupKind
-    kind: Kind
-
-
 class QueueableKinds:
     """The descriptions of a cluster, by the names of their objects."""
 
@@ -46,7 +37,8 @@ class QueueableKinds:
         self._queue: WorkQueue[Key] = term.queues.queueable_kinds
         self._kinds, self._built_in = kinds, built_in
         self._found: dict[Key, QueueableKind] = {}
-        self._queued: dict[Key, _Queued] = {}
+        self._queued: dict[Key, Kind] = {}
+        """Descriptions that are in use."""
         kinds.changed.append(self._changed)
 
     def reflector(self, client: Client) -> tuple[Reflector[QueueableKind], str]:
@@ -94,10 +86,10 @@ class QueueableKinds:
     def _use(self, name: Key, kind: Kind) -> Verdict:
         """Have a kind queued by a description."""
         of, before = kind.names.group_kind, self._queued.get(name)
-        if before is None or before.kind.spec != kind.spec:
-            self._queued[name] = _Queued(of, kind)
+        if before is None or before.spec != kind.spec:
+            self._queued[name] = kind
             self._kinds.activate(kind)
-            self._told([one.kind for one in self._queued.values()])
+            self._told([*self._queued.values()])
         return QUEUED if self._kinds.state(of)[0] is KindState.ACTIVE else STARTING
 
     async def _refused(self, kind: Kind) -> Verdict | None:
@@ -117,19 +109,19 @@ class QueueableKinds:
         if of in self._built_in:
             return Verdict(Reason.TAKEN, "The kind is built in, and on by the Configuration")
         for name, one in self._queued.items():
-            if one.of == of and name != found.metadata.name:
+            if one.names.group_kind == of and name != found.metadata.name:
                 return Verdict(Reason.TAKEN, f"QueueableKind {name} describes the kind already")
         return None
 
     def _let_go(self, name: Key) -> None:
         before = self._queued.pop(name, None)
         if before is not None:
-            self._kinds.retire(before.of)
-            self._told([one.kind for one in self._queued.values()])
+            self._kinds.retire(before.names.group_kind)
+            self._told([*self._queued.values()])
 
     def _changed(self, of: GroupKind) -> None:
         for name, one in self._queued.items():
-            if one.of == of:
+            if one.names.group_kind == of:
                 self._queue.add(name)
 
     async def _tell(self, found: QueueableKind, verdict: Verdict) -> None:

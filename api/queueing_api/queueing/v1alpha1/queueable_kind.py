@@ -39,6 +39,11 @@ class KindResource(Wire):
     plural: DnsLabel
     """Name of the resource, in lower case, as URLs have it."""
 
+    @property
+    def api_version(self) -> str:
+        """Group and version, as objects spell them."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
 
 class ThroughPods(Wire):
     """Pods that are queued one by one or in groups, in place of the object that makes them."""
