@@ -99,11 +99,12 @@ class Api:
         *,
         namespace: str | None = None,
         subresource: str = "",
+        dry_run: str = "",
     ) -> Object:
-        """Patch an object: a mapping is a merge patch, a list a JSON patch."""
+        """Patch an object: a mapping is a merge patch, a list a JSON patch; `dry_run` is All."""
         path = self._path(kind, namespace, name, subresource)
         content_type = JSON_PATCH if isinstance(change, list) else MERGE
-        query = {"fieldManager": FIELD_MANAGER}
+        query = {"fieldManager": FIELD_MANAGER} | ({"dryRun": dry_run} if dry_run else {})
         written: Object = self.wire.call(
             "PATCH", path, query=query, body=change, content_type=content_type
         )
