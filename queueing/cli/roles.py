@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import yaml
 
-from queueing.kinds.registry import BUILT_IN, JOB, QUEUED, kind_of
+from queueing.kinds.registry import BUILT_IN, JOB, KNOWN, LOOKED_THROUGH, QUEUED, kind_of
 from queueing.kinds.roles import Rule, rules
 
 _HEADER = """\
@@ -30,7 +30,7 @@ def manifest() -> str:
         "apiVersion": f"{_API}/v1",
         "kind": "ClusterRole",
         "metadata": {"name": _NAME},
-        "rules": [_DEFINITIONS, *rules(specs), *_reading()],
+        "rules": [_DEFINITIONS, *rules(specs), *_reading(), *_looking_through()],
     }
     account = {
         "kind": "ServiceAccount",
@@ -57,6 +57,16 @@ def _reading() -> Iterator[Rule]:
                 "resources": sorted(one.plural for one in related),
                 "verbs": ["get", "list", "watch"],
             }
+
+
+def _looking_through() -> Iterator[Rule]:
+    """Yield the rules for owners that are looked through, and are not queued themselves."""
+    found: dict[str, list[str]] = {}
+    for of, kind in LOOKED_THROUGH.items():
+        if of not in KNOWN:
+            found.setdefault(kind.group, []).append(kind.plural)
+    for group, plurals in sorted(found.items()):
+        yield {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["get"]}
 
 
 @click.command()

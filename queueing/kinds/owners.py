@@ -1,80 +1,90 @@
 """Who owns whom is queued once: of an object and its controllers, the topmost that is queued."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
 
 from queueing.translate.jobs.composition import GroupKind
-from queueing.translate.jobs.management import DEPTH_MAX, controller_of, group_kind_of
+from queueing.translate.jobs.management import controller_of, group_kind_of
 from queueing.translate.wire.meta import Meta, OwnerReference
 
-TOO_DEEP = (
-    f"Terminated search for Kueue-managed Job because ancestor depth exceeded limit of {DEPTH_MAX}"
-)
-PASSED: Collection[GroupKind] = frozenset({("apps", "ReplicaSet")})
-"""Kinds that are never queued, but may stand between an object and one that is."""
+DEPTH_MAX = 10
+"""How many controllers above an object are looked at."""
 
 
 class OwnersError(ValueError):
     """The controllers above an object cannot be told, so that it must not run yet."""
 
+    reason: ClassVar[str]
+    """Reason of the Event that tells of it."""
+
 
 class OwnerGoneError(OwnersError):
     """A controller that is referred to does not exist."""
+
+    reason = "OwnerNotFound"
+
+    def __init__(self, gone: OwnerReference) -> None:
+        super().__init__(f"workload owner not found: {gone.kind} {gone.name}")
 
 
 class CyclicOwnersError(OwnersError):
     """Objects control each other."""
 
+    reason = "CyclicOwnership"
+
+    def __init__(self) -> None:
+        super().__init__("cyclic ownership")
+
 
 class TooDeepError(OwnersError):
     """There are more than `DEPTH_MAX` controllers above an object."""
 
+    reason = "JobNestingTooDeep"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
-    """A controller of an object."""
+    def __init__(self) -> None:
+        super().__init__(
+            "Terminated search for Kueue-managed Job because ancestor depth exceeded limit of"
+            f" {DEPTH_MAX}"
+        )
 
-    reference: OwnerReference
-    metadata: Meta
-    queued: bool
-    """Whether its kind is on, and it has a queue or needs none."""
+
+class Owned(Protocol):
+    """An object that may have a controlling owner."""
+
+    @property
+    def metadata(self) -> Meta: ...
+
+
+T = TypeVar("T", bound=Owned)
 
 
 def ancestor_of(
-    meta: Meta, known: Collection[GroupKind], find: Callable[[OwnerReference], Owner | None]
-) -> Owner | None:
+    meta: Meta,
+    known: Collection[GroupKind],
+    find: Callable[[OwnerReference], T | None],
+    is_queued: Callable[[T], bool],
+) -> T | None:
     """Return the topmost controller above an object that is queued in its place; None without one.
 
     The walk goes on through owners of known kinds, queued or not: an object of another kind, such
-    as a CronJob, is never queued, so that what it controls is. It ends at a reference to an earlier
-    life of a name. `find` returns the owner of that name in the same namespace; None when there is
-    none. Raises OwnersError.
+    as a CronJob, is never queued, so that what it controls is. `find` returns what a reference
+    means, in the namespace of the object; None where the walk ends, as at an earlier life of a
+    name. It may raise OwnerGoneError. Raises OwnersError.
     """
-    topmost: Owner | None = None
+    topmost: T | None = None
     seen = {meta.uid}
     for depth in range(DEPTH_MAX + 1):
         reference = controller_of(meta)
-        if reference is None or group_kind_of(reference) not in {*known, *PASSED}:
-            return topmost
+        if reference is None or group_kind_of(reference) not in known:
+            break
         if depth == DEPTH_MAX:
-            raise TooDeepError(TOO_DEEP)
+            raise TooDeepError
         owner = find(reference)
         if owner is None:
-            raise OwnerGoneError("workload owner not found")
-        if owner.metadata.uid != reference.uid:
-            return topmost
-        if owner.metadata.uid in seen:
-            raise CyclicOwnersError("cyclic ownership")
-        seen.add(owner.metadata.uid)
-        topmost = owner if owner.queued else topmost
+            break
         meta = owner.metadata
+        if meta.uid in seen:
+            raise CyclicOwnersError
+        seen.add(meta.uid)
+        topmost = owner if is_queued(owner) else topmost
     return topmost
-
-
-def takes_default_queue(meta: Meta, enabled: Collection[GroupKind]) -> bool:
-    """Say whether an object without a queue may get the default one of its namespace.
-
-    One whose controller is of a kind that is on does not, whether or not that has a queue.
-    """
-    reference = controller_of(meta)
-    return reference is None or group_kind_of(reference) not in enabled

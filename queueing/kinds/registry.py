@@ -82,6 +82,15 @@ KNOWN: Mapping[GroupKind, JobKind] = MappingProxyType(
 )
 """The names of those kinds, whether they are turned on or not."""
 
+LOOKED_THROUGH: Mapping[GroupKind, JobKind] = MappingProxyType(
+    {group_kind(one): names_of(one.spec) for one in BUILT_IN}
+    | {
+        one.group_kind: one
+        for one in (JobKind(api_version="apps/v1", kind="ReplicaSet", plural="replicasets"),)
+    }
+)
+"""The names of all kinds that may be queued, and of those that stand between an object and one."""
+
 
 @cache
 def kind_of(framework: str) -> Kind:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
 from queueing.core.names import Key
 from queueing.core.selectors import Selector, selects
+from queueing.kinds.owners import OwnersError, ancestor_of
 from queueing.translate import labels
 from queueing.translate.jobs import batch, gang_workload
 from queueing.translate.jobs.composition import (
@@ -17,13 +19,7 @@ from queueing.translate.jobs.composition import (
     prebuilt_name,
 )
 from queueing.translate.jobs.gang import Incomplete, Whole, gang_key, verdict
-from queueing.translate.jobs.management import (
-    TooDeepError,
-    ancestor_of,
-    asks_to_be_queued,
-    controller_of,
-    group_kind_of,
-)
+from queueing.translate.jobs.management import asks_to_be_queued, controller_of, group_kind_of
 from queueing.translate.jobs.priority import (
     MissingClass,
     Priority,
@@ -189,8 +185,9 @@ class JobReader:
         """Return why a Job gets no Workload of its own; empty when it gets one."""
         job = given.metadata
         try:
-            ancestor = ancestor_of(given, owned.owner, self._is_managed)
-        except TooDeepError as error:
+            find = partial(owned.meant, job.namespace)
+            ancestor = ancestor_of(job, owned.kinds, find, self._is_managed)
+        except OwnersError as error:
             return f"is left out: {error}"
         if ancestor is not None:
             return f"is a part of {_told(ancestor.job)} and gets no Workload of its own"
@@ -246,6 +243,8 @@ class Ownership:
 
     def __init__(self, jobs: Sequence[GivenJob], workloads: Sequence[Workload]) -> None:
         self._jobs = {one.job.key: one for one in jobs}
+        self.kinds = {one.job.kind.group_kind for one in jobs}
+        """Kinds of which jobs are given."""
         self._workloads: dict[Key, Workload] = {}
         for one in workloads:
             for owner in one.metadata.owner_references:
@@ -258,9 +257,11 @@ class Ownership:
     def owner(self, given: GivenJob) -> GivenJob | None:
         """Return the job that controls another one, if it is given."""
         above = controller_of(given.metadata)
-        if above is None:
-            return None
-        found = self._jobs.get(_key_of(given.metadata.namespace, above))
+        return None if above is None else self.meant(given.metadata.namespace, above)
+
+    def meant(self, namespace: str, above: OwnerReference) -> GivenJob | None:
+        """Return the job that a reference means, if it is given."""
+        found = self._jobs.get(_key_of(namespace, above))
         return None if found is None or _is_another(found.metadata, above) else found
 
 

@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from queueing.kinds.compiler import DescriptionError, Kind, compiled
-from queueing.kinds.fixed import changed_fields
 from queueing.kinds.paths import put, spelled
 from queueing.kinds.pod_sets import UnreadableError
 from queueing.kinds.view import View, read
@@ -258,9 +257,3 @@ def test_all_mistakes_of_a_description_are_told_at_once() -> None:
 
 def test_a_null_in_the_path_of_a_state_is_an_absent_field() -> None:
     assert not view(("status", "running"), None).active
-
-
-def test_a_field_that_is_fixed_while_an_object_runs_may_change_while_it_is_suspended() -> None:
-    after = changed(EXAMPLE, TRIALS, [])
-    assert list(changed_fields(kind(), EXAMPLE, after, running=False)) == []
-    assert list(changed_fields(kind(), EXAMPLE, after, running=True)) == [("spec", "trials")]

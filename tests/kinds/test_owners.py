@@ -1,22 +1,22 @@
 """Who owns whom is queued once, in the topmost managed owner."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
 from queueing.kinds.owners import (
     CyclicOwnersError,
-    Owner,
     OwnerGoneError,
+    OwnersError,
     TooDeepError,
     ancestor_of,
-    takes_default_queue,
 )
-from queueing.kinds.registry import BUILT_IN, group_kind
-from queueing.translate.wire.meta import Meta, OwnerReference
+from queueing.kinds.registry import LOOKED_THROUGH
+from queueing.translate.wire.meta import Identified, Meta, OwnerReference
 
-KNOWN = frozenset(map(group_kind, BUILT_IN))
-GROUPS = {kind: group for group, kind in KNOWN} | {"ReplicaSet": "apps", "CronJob": "batch"}
+GROUPS = {kind: group for group, kind in LOOKED_THROUGH} | {"CronJob": "batch"}
+Find = Callable[[OwnerReference], Identified | None]
 
 
 @dataclass(frozen=True)
@@ -32,20 +32,24 @@ class Chain:
             kind: Meta(name=kind, uid=f"uid-{kind}", owner_references=self.above(at + 1))
             for at, kind in enumerate(owners)
         }
-
-        def find(reference: OwnerReference) -> Owner | None:
-            kind = reference.kind
-            return Owner(reference=reference, metadata=metas[kind], queued=kind in self.queued)
-
-        start = Meta(name="thing", uid="uid-thing", owner_references=self.above(0))
-        found = ancestor_of(start, KNOWN, find)
-        return None if found is None else found.reference.kind
+        found = walk(
+            Meta(name="thing", uid="uid-thing", owner_references=self.above(0)),
+            lambda one: Identified(metadata=metas[one.kind]),
+            lambda one: one.metadata.name in self.queued,
+        )
+        return None if found is None else found.metadata.name
 
     def above(self, at: int) -> list[OwnerReference]:
         if at + 1 >= len(self.kinds):
             return []
         kind = self.kinds[at + 1]
         return [reference(kind)]
+
+
+def walk(
+    thing: Meta, find: Find, is_queued: Callable[[Identified], bool] = lambda _: True
+) -> Identified | None:
+    return ancestor_of(thing, LOOKED_THROUGH, find, is_queued)
 
 
 def reference(kind: str, *, uid: str = "") -> OwnerReference:
@@ -75,19 +79,29 @@ def test_the_topmost_queued_owner_is_charged(
     assert Chain(kinds, queued).topmost() == topmost
 
 
-def test_an_owner_that_is_gone_is_an_error_and_no_permission_to_run() -> None:
-    thing = Meta(name="thing", uid="u", owner_references=[reference("JobSet")])
-    with pytest.raises(OwnerGoneError, match="workload owner not found"):
-        ancestor_of(thing, KNOWN, lambda _: None)
-
-
-def test_a_reference_to_an_earlier_life_of_a_name_ends_the_walk() -> None:
-    thing = Meta(name="thing", uid="u", owner_references=[reference("JobSet", uid="earlier")])
-    later = Meta(name="JobSet", uid="later")
-    assert (
-        ancestor_of(thing, KNOWN, lambda one: Owner(reference=one, metadata=later, queued=True))
-        is None
+def test_an_owner_is_known_by_group_and_kind_in_whatever_version() -> None:
+    later = OwnerReference(
+        api_version="jobset.x-k8s.io/v9", kind="JobSet", name="s", uid="s", controller=True
     )
+    found = walk(
+        Meta(name="thing", uid="u", owner_references=[later]),
+        lambda one: Identified(metadata=Meta(name=one.name, uid=one.uid)),
+    )
+    assert found is not None
+
+
+def test_an_owner_that_is_gone_is_an_error_and_no_permission_to_run() -> None:
+    def gone(one: OwnerReference) -> Identified | None:
+        raise OwnerGoneError(one)
+
+    thing = Meta(name="thing", uid="u", owner_references=[reference("JobSet")])
+    with pytest.raises(OwnersError, match="workload owner not found: JobSet JobSet"):
+        walk(thing, gone)
+
+
+def test_the_walk_ends_where_a_reference_means_nothing_any_more() -> None:
+    thing = Meta(name="thing", uid="u", owner_references=[reference("JobSet", uid="earlier")])
+    assert walk(thing, lambda _: None) is None
 
 
 def test_owners_in_a_circle_are_an_error() -> None:
@@ -97,29 +111,17 @@ def test_owners_in_a_circle_are_an_error() -> None:
         "Job": thing,
     }
     with pytest.raises(CyclicOwnersError):
-        ancestor_of(
-            thing,
-            KNOWN,
-            lambda one: Owner(reference=one, metadata=circle[one.kind], queued=False),
-        )
+        walk(thing, lambda one: Identified(metadata=circle[one.kind]), lambda _: False)
 
 
 def test_more_than_ten_owners_are_too_deep() -> None:
-    def find(one: OwnerReference) -> Owner:
+    def find(one: OwnerReference) -> Identified:
         number = int(one.uid.removeprefix("uid-")) + 1
         above = [] if number > 11 else [reference("Job", uid=f"uid-{number}")]
-        meta = Meta(name="Job", uid=one.uid, owner_references=above)
-        return Owner(reference=one, metadata=meta, queued=True)
+        return Identified(metadata=Meta(name="Job", uid=one.uid, owner_references=above))
 
     deep = Meta(name="thing", uid="u", owner_references=[reference("Job", uid="uid-1")])
     with pytest.raises(TooDeepError, match="ancestor depth exceeded limit of 10"):
-        ancestor_of(deep, KNOWN, find)
+        walk(deep, find)
     less = Meta(name="thing", uid="u", owner_references=[reference("Job", uid="uid-2")])
-    assert ancestor_of(less, KNOWN, find) is not None
-
-
-def test_what_an_enabled_kind_controls_gets_no_default_queue() -> None:
-    owned = Meta(name="thing", uid="u", owner_references=[reference("JobSet")])
-    assert not takes_default_queue(owned, KNOWN)
-    assert takes_default_queue(owned, {("batch", "Job")})
-    assert takes_default_queue(Meta(name="thing", uid="u"), KNOWN)
+    assert walk(less, find) is not None

@@ -24,9 +24,12 @@ from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, Pods, of_workload
 from queueing.core.names import Key, Uid
+from queueing.kinds.owners import OwnerGoneError, OwnersError
 from queueing.kube.workqueue import WorkQueue
-from queueing.translate.jobs.management import TooDeepError
 from queueing.translate.jobs.view import JobView
+
+OWNER_GONE_S = 5.0
+"""Seconds until a job is looked at again whose owner does not exist."""
 
 
 class JobReconciler:
@@ -39,8 +42,8 @@ class JobReconciler:
         self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
         self._membership = Membership(term.objects, term.writes, dependencies.rules)
-        self._owners = Owners(term.objects, term.writes)
-        self._ancestry = Ancestry(term.objects, self._is_managed, self._owners.passed)
+        self._ancestry = Ancestry(term.objects, self._is_managed)
+        self._owners = Owners(term.objects, term.writes, self._ancestry)
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
@@ -131,12 +134,14 @@ class JobReconciler:
 
     async def _look_as_child(self, job: JobView) -> bool:
         """Do the next step for a Job below a managed one; False when there is none above it."""
-        if self._is_managed(job):
-            await self._owners.learn(job)
         try:
+            if self._is_managed(job):
+                await self._owners.learn(job)
             ancestor = self._ancestry.ancestor_of(job)
-        except TooDeepError as error:
-            self._events.job(job, "JobNestingTooDeep", str(error), warning=True)
+        except OwnersError as error:
+            self._events.job(job, error.reason, str(error), warning=True)
+            if isinstance(error, OwnerGoneError):
+                self._queues.jobs.add_after(job.key, OWNER_GONE_S)  # its garbage is collected soon
             return True
         if ancestor is None:
             return False

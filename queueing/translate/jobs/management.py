@@ -1,31 +1,8 @@
-"""Which Jobs are queued, and which are a part of another Job that is."""
-
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+"""Which Jobs ask to be queued, and who controls them."""
 
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.wire.meta import Meta, OwnerReference
-
-DEPTH_MAX = 10
-TOO_DEEP = (
-    "Terminated search for the managed Job that it belongs to,"
-    f" because the search depth exceeded limit of {DEPTH_MAX}"
-)
-
-
-class Owned(Protocol):
-    """An object that may have a controlling owner."""
-
-    @property
-    def metadata(self) -> Meta: ...
-
-
-T = TypeVar("T", bound=Owned)
-
-
-class TooDeepError(ValueError):
-    """A Job has more than `DEPTH_MAX` controllers above it, so that it is not known what it is."""
 
 
 def asks_to_be_queued(job: Meta, *, without_queue_name: bool) -> bool:
@@ -49,22 +26,3 @@ def group_kind_of(reference: OwnerReference) -> GroupKind:
 def controller_of(job: Meta) -> OwnerReference | None:
     """Return the controlling owner of a Job, managed or not; None without one."""
     return next((one for one in job.owner_references if one.controller), None)
-
-
-def ancestor_of(
-    job: T, owner: Callable[[T], T | None], is_managed: Callable[[T], bool]
-) -> T | None:
-    """Return the topmost managed Job among the controllers above this one; None without one.
-
-    Raises TooDeepError when there are more than `DEPTH_MAX`.
-    """
-    found: T | None = None
-    for _ in range(DEPTH_MAX):
-        above = owner(job)
-        if above is None:
-            return found
-        job = above
-        found = job if is_managed(job) else found
-    if owner(job) is not None:
-        raise TooDeepError(TOO_DEEP)
-    return found

@@ -127,20 +127,28 @@ def _unsupported(kind: SuspendedKind) -> Iterator[Demand]:
         )
 
 
-def _fixed(kind: SuspendedKind, rule: FixedField) -> Demand:
-    """Demand that a field is not changed."""
+def fixed(rule: FixedField, idle: str) -> Demand:
+    """Demand that a field is not changed; `idle` says in CEL that the old object did not run.
+
+    A list or map that is empty is as good as absent.
+    """
     new, old = optional("object", rule.path), optional("oldObject", rule.path)
     if rule.entries:
-        parts = ", ".join(optional("e", one) for one in rule.entries)
+        parts = ", ".join(_what_is_in(optional("e", one)) for one in rule.entries)
         new, old = (f"{one}.orValue([]).map(e, [{parts}])" for one in (new, old))
-    free = ["oldObject == null"]
-    if rule.when == "Running":
-        free.append(is_suspended(kind.field, "oldObject"))
+    else:
+        new, old = _what_is_in(new), _what_is_in(old)
+    free = ["oldObject == null", *([idle] if rule.when == "Running" else ())]
     return Demand(
         path=rule.path,
         expression=" || ".join((*free, f"{new} == {old}")),
         message="field is immutable",
     )
+
+
+def _what_is_in(found: str) -> str:
+    """Return in CEL a list of an optional value, empty if that is absent or has nothing in it."""
+    return f"[{found}.orValue([])].filter(v, v != dyn([]) && v != dyn({{}}))"
 
 
 def name_of(kind: SuspendedKind) -> str:
@@ -160,7 +168,7 @@ def policy_of(
 
     `marks` say in CEL which new objects the demands of its own can find anything in.
     """
-    fixed = (_fixed(kind, one) for one in kind.fixed)
+    idle = is_suspended(kind.field, "oldObject")
     return Policy(
         name=f"queueing-validate-{name_of(kind)}",
         kind=kind.kind,
@@ -177,7 +185,7 @@ def policy_of(
             *GATES_DEMANDS,
             *_CHANGES,
             *changes,
-            *fixed,
+            *(fixed(one, idle) for one in kind.fixed),
         ),
         of_jobs=True,
     )

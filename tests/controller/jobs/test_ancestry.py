@@ -4,9 +4,9 @@ import pytest
 
 from queueing.controller.jobs.ancestry import Ancestry
 from queueing.controller.stores.objects import Objects
+from queueing.kinds.owners import TooDeepError
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.management import TooDeepError
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 import yaml
 
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import HttpRequest
+from queueing.controller.jobs.ancestry import Ancestry
 from queueing.controller.jobs.owners import Owners
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.kinds.owners import OwnerGoneError
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
@@ -64,7 +67,8 @@ async def cluster() -> AsyncIterator[tuple[Learned, JobView]]:
         )
         objects = Objects()
         objects.kinds[KIND.group_kind] = KIND
-        found = Learned(Owners(objects, writes), client, absorbed=absorbed)
+        ancestry = Ancestry(objects, lambda _job: True)
+        found = Learned(Owners(objects, writes, ancestry), client, absorbed=absorbed)
         denied.append(found)
         yield found, below(msgspec.json.decode(reply))
 
@@ -87,5 +91,22 @@ async def test_an_owner_of_a_described_kind_is_read_before_its_job_is_queued_by_
 async def test_an_owner_that_may_not_be_read_any_more_holds_up_no_job() -> None:
     async with cluster() as (found, child):
         found.denied = True
+        await found.owners.learn(child)
+        assert found.absorbed == []
+
+
+async def test_an_owner_that_does_not_exist_is_told_of() -> None:
+    async with cluster() as (found, child):
+        await found.client.delete(EXPERIMENTS.at("sweep", "team"))
+        with pytest.raises(OwnerGoneError, match="workload owner not found: Experiment sweep"):
+            await found.owners.learn(child)
+
+
+async def test_a_later_life_of_an_owners_name_is_not_waited_for() -> None:
+    async with cluster() as (found, child):
+        await found.client.delete(EXPERIMENTS.at("sweep", "team"))
+        thing = yaml.safe_load((EXAMPLES / "example.yaml").read_text())
+        thing["metadata"] = {"name": "sweep", "namespace": "team"}
+        await found.client.create(EXPERIMENTS.within("team"), thing)
         await found.owners.learn(child)
         assert found.absorbed == []
