@@ -34,6 +34,9 @@ from queueing_api.queueing.v1alpha1.queueable_kind import (
     StateRule,
 )
 
+STATUS = "status"
+_NOT_WRITTEN = frozenset({"apiVersion", "kind", METADATA, STATUS})
+"""Fields of an object that a start or a stop never writes below."""
 _BARE_POD = "spec"
 """The field of a pod that is its template's."""
 
@@ -135,7 +138,7 @@ class _Compilation:
         self._read_fields()
         self._agree()
         if self._problems:
-            raise DescriptionError(self._problems)
+            raise DescriptionError(list(dict.fromkeys(self._problems)))
         name = spec.resource.kind
         shape = struct_of(self._root, name)
         return Kind(
@@ -159,14 +162,18 @@ class _Compilation:
     def _suspension(self) -> CompiledState | None:
         suspend, at = self._spec.suspend, ("spec", "suspend")
         if suspend.field is not None:
+            self._written(steps(suspend.field), (*at, "field"))
             self._read(steps(suspend.field), (*at, "field"))
         if suspend.gate is not None:
             self._root.read(("status", "phase"))
-        for path in suspend.reset:
+        for index, path in enumerate(suspend.reset):
+            if steps(path)[0] != STATUS:
+                self._problems.append(Problem((*at, "reset", index), "must be a field of status"))
             self._root.read(steps(path))
         if suspend.through_pods is None:
             return None
-        for path in suspend.through_pods.templates:
+        for index, path in enumerate(suspend.through_pods.templates):
+            self._written(steps(path), (*at, "throughPods", "templates", index))
             self._root.keep(steps(path))
             self._reads.setdefault(steps(path), (*at, "throughPods", "templates"))
         return self._bare(suspend.through_pods.stopped, (*at, "throughPods", "stopped"))
@@ -195,6 +202,11 @@ class _Compilation:
         self._root.read(path)
         self._reads.setdefault(path, at)
 
+    def _written(self, path: Names, at: Steps) -> None:
+        """Refuse a path at which a start or a stop writes where no user may write."""
+        if path[0] in _NOT_WRITTEN:
+            self._problems.append(Problem(at, f"must not be a field of {path[0]}"))
+
     def _pod_set(self, rule: PodSetRule, index: int) -> CompiledPodSet:
         at: Steps = ("spec", "podSets", index)
         each = steps(rule.for_each or "")
@@ -202,6 +214,8 @@ class _Compilation:
         template = steps(rule.template) if rule.template is not None else (_BARE_POD,)
         place.keep(template)
         around = (*each, EACH) if each else ()
+        if each or rule.template is not None:
+            self._written((*each, *template), (*at, "forEach" if each else "template"))
         self._reads.setdefault((*around, *template), (*at, "template"))
         variables = (OBJECT, ITEM, *((KEY,) if rule.keys else ())) if each else (OBJECT,)
         fields = ("nameFrom", "when", "count", "minCount")
@@ -211,7 +225,8 @@ class _Compilation:
         if rule.topology is not None:
             inner = (*at, "topology")
             more |= self._programs(rule.topology, ("subGroupCount",), inner, variables, entry)
-        for path in rule.places.model_dump().values() if rule.places is not None else ():
+        for name, path in rule.places.to_wire().items() if rule.places is not None else ():
+            self._written((*each, *steps(path)), (*at, "places", name))
             place.read(steps(path))
         return CompiledPodSet(
             rule=rule,
@@ -228,6 +243,7 @@ class _Compilation:
         found = []
         for index, one in enumerate(rule.count_fields):
             where = (*at, "countFields", index)
+            self._written(steps(one.path), (*where, "path"))
             self._read(steps(one.path), (*where, "path"))
             when = self._programs(one, ("when",), where, (OBJECT,)).get("when")
             found.append((steps(one.path), when))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from queueing.translate.jobs.composition import GroupKind
+from queueing.translate.jobs.management import OWN_CONTROLLERS
 from queueing.webhooks.findings import Wire, dig, entries
 from queueing.webhooks.suspension import JOB, SUSPEND, SuspendedKind
 
@@ -18,14 +20,15 @@ NO_OBJECT_NAME = (
     " '.', and must start and end with an alphanumeric character"
 )
 
-MANAGED_OWNERS = (
-    ("batch/v1", "Job"),
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"),
-    ("kueue.x-k8s.io/v1beta2", "Workload"),
-    ("queueing.dev/v1alpha1", "Checkpoint"),
+MANAGED_OWNERS: tuple[GroupKind, ...] = (
+    ("batch", "Job"),
+    ("jobset.x-k8s.io", "JobSet"),
+    *OWN_CONTROLLERS,
 )
 """Owners that queue for their children themselves, beside kinds that are on; a CronJob, say, does
 not."""
+
+_GROUP = "(o.apiVersion.contains('/') ? o.apiVersion.split('/')[0] : '')"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +46,18 @@ class DefaultingContext:
     """Whether a managed ancestor already queues for this Job."""
 
 
-def owners(kinds: Iterable[SuspendedKind]) -> list[tuple[str, str]]:
-    """Return who queues for its children where some kinds are on: apiVersion and kind."""
-    named = ((one.api_version, one.kind) for one in kinds)
+def owners(kinds: Iterable[SuspendedKind]) -> list[GroupKind]:
+    """Return the kinds of who queues for its children where some kinds are on."""
+    named = ((one.group, one.kind) for one in kinds)
     return list(dict.fromkeys((*MANAGED_OWNERS, *named)))
 
 
-def without_owner(known: Iterable[tuple[str, str]]) -> str:
-    """Say in CEL that no controller of an object is of these, each apiVersion and kind."""
+def without_owner(known: Iterable[GroupKind]) -> str:
+    """Say in CEL that no controller of an object is of these kinds, in whatever version."""
     return (
         "!has(object.metadata.ownerReferences)"
         " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
-        f" && [o.apiVersion, o.kind] in {[list(one) for one in known]})"
+        f" && [{_GROUP}, o.kind] in {[list(one) for one in known]})"
     )
 
 
@@ -64,7 +67,7 @@ def labelled_itself(labelled: str, kinds: Iterable[SuspendedKind]) -> str:
     Controllers such as KubeRay give what they make the labels of its owner, and nobody would ever
     let go of what is suspended below one that is admitted. `labelled` says that it has a queue.
     """
-    above = [(one.api_version, one.kind) for one in kinds if one != JOB]
+    above = [(one.group, one.kind) for one in kinds if one != JOB]
     return f"({labelled}) && ({without_owner(above)})" if above else labelled
 
 
@@ -72,7 +75,8 @@ def has_managed_owner(job: object, kinds: Iterable[SuspendedKind] = ()) -> bool:
     """Say whether the object's controller queues for it, where some kinds are on."""
     known = owners(kinds)
     return any(
-        owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) in known
+        owner.get("controller")
+        and (str(owner.get("apiVersion")).rpartition("/")[0], owner.get("kind")) in known
         for owner in entries(job, "metadata", "ownerReferences")
     )
 

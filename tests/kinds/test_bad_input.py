@@ -205,6 +205,42 @@ DESCRIPTIONS: list[tuple[str, Path_, Any, str]] = [
         "spec.suspend.field: must not be a field of metadata",
     ),
     (
+        "a field of the status that suspends",
+        ("spec", "suspend", "field"),
+        "status.paused",
+        "spec.suspend.field: must not be a field of status",
+    ),
+    (
+        "a template in the status",
+        ("spec", "podSets", 0, "template"),
+        "status.template",
+        "spec.podSets[0].template: must not be a field of status",
+    ),
+    (
+        "templates in a list of the status",
+        (*POD_SET, "forEach"),
+        "status.trials",
+        "spec.podSets[1].forEach: must not be a field of status",
+    ),
+    (
+        "a place in the status where a start adds to pods",
+        ("spec", "podSets", 0, "places"),
+        {
+            "labels": "status.labels",
+            "annotations": "spec.annotations",
+            "nodeSelector": "spec.nodeSelector",
+            "tolerations": "spec.tolerations",
+            "schedulingGates": "spec.gates",
+        },
+        "spec.podSets[0].places.labels: must not be a field of status",
+    ),
+    (
+        "a reset of what is not in the status",
+        ("spec", "suspend", "reset"),
+        ["spec.started"],
+        "spec.suspend.reset[0]: must be a field of status",
+    ),
+    (
         "no pod sets",
         ("spec", "podSets"),
         [],

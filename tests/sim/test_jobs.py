@@ -75,10 +75,10 @@ def job(name: str, owner: Wire | None = None, **labels: str) -> Wire:
     }
 
 
-def reader(*jobs: Wire, live: bool = False) -> JobReader:
+def reader(*jobs: Wire, live: bool = False, without_queue: bool = False) -> JobReader:
     return JobReader(
         classes=PriorityClasses(),
-        rules=JobRules(namespaces=Selector()),
+        rules=JobRules(namespaces=Selector(), without_queue_name=without_queue),
         labels_of=lambda _: {},
         jobs=[GivenJob(job=batch.view(read(Job, one)), live=live, runs=False) for one in jobs],
         known=[],
@@ -160,6 +160,21 @@ def test_a_cluster_tells_of_all_parents_that_matter() -> None:
 def test_a_cron_job_queues_for_nobody() -> None:
     found = reader(job("nightly", {"name": "night", "kind": "CronJob"}, **QUEUED))
     assert len(found.workloads()) == 1
+
+
+@pytest.mark.parametrize(
+    ("owner", "count"),
+    [
+        pytest.param({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"}, 1, id="another"),
+        pytest.param({"apiVersion": "batch/v1", "kind": "CronJob"}, 1, id="a cron job"),
+        pytest.param({"apiVersion": "queueing.dev/v1alpha1", "kind": "Checkpoint"}, 0, id="ours"),
+    ],
+)
+def test_a_job_that_an_unknown_kind_controls_is_managed_without_a_queue(
+    owner: Wire, count: int
+) -> None:
+    found = reader(job("step", {"name": "above", **owner}), without_queue=True)
+    assert len(found.workloads()) == count
 
 
 def test_who_is_owned_by_too_many_is_left_out() -> None:

@@ -4,18 +4,24 @@ from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.wire.meta import Meta, OwnerReference
 
+OWN_CONTROLLERS: tuple[GroupKind, ...] = (
+    ("kueue.x-k8s.io", "Workload"),
+    ("queueing.dev", "Checkpoint"),
+)
+"""Kinds of objects whose Jobs serve the queues themselves, and never wait in one."""
+
 
 def asks_to_be_queued(job: Meta, *, without_queue_name: bool) -> bool:
     """Say whether a Job is to be queued, if its namespace is managed.
 
-    With a queue label it is. Without one it is if `manageJobsWithoutQueueName` is on and no object
-    controls it that would be queued in its place.
+    With a queue label it is. Without one it is if `manageJobsWithoutQueueName` is on and it is not
+    one that we or another queueing controller make. Whoever is queued in the place of what it
+    controls is looked for besides (`kinds.owners`).
     """
     if job.labels.get(labels.QUEUE_NAME):
         return True
-    # CronJobs are not queued; their Jobs are.
-    owned = any(one.controller and one.kind != "CronJob" for one in job.owner_references)
-    return without_queue_name and not owned
+    above = controller_of(job)
+    return without_queue_name and (above is None or group_kind_of(above) not in OWN_CONTROLLERS)
 
 
 def group_kind_of(reference: OwnerReference) -> GroupKind:

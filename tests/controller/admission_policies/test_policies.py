@@ -70,7 +70,7 @@ def test_what_an_object_of_a_kind_that_is_on_makes_is_not_suspended() -> None:
     kinds = kinds_on(["ray.io/rayjob", "ray.io/raycluster"], {})
     spec = named(rules(kinds=kinds), "queueing-suspend-jobs")["spec"]
     condition = spec["matchConditions"][0]["expression"]
-    assert condition.count("in [['ray.io/v1', 'RayCluster'], ['ray.io/v1', 'RayJob']]") == 1
+    assert condition.count("in [['ray.io', 'RayCluster'], ['ray.io', 'RayJob']]") == 1
 
 
 def test_a_default_queue_labels_and_suspends_at_once() -> None:
