@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from queueing.cel import patterns
 from queueing.cel.functions import (
     COSTS,
     FUNCTIONS,
@@ -12,10 +13,20 @@ from queueing.cel.functions import (
     Overloads,
     overload,
 )
-from queueing.cel.loops import NO_ANSWER, RUNS, graver
+from queueing.cel.loops import NO_ANSWER, RUNS, Body, graver
 from queueing.cel.operators import OPERATORS
 from queueing.cel.steps import chain, field_of, optional, or_else, or_value
-from queueing.cel.syntax import Call, Identifier, ListOf, Literal, MapOf, Message, Node, Select
+from queueing.cel.syntax import (
+    Call,
+    Identifier,
+    ListOf,
+    Literal,
+    MapOf,
+    Message,
+    Node,
+    Select,
+    size_of,
+)
 from queueing.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -32,9 +43,11 @@ from queueing.cel.values import (
     kind_of,
     truth,
 )
-from queueing.cel.variables import LARGE, LONG, METER, Closure, Later, Variables, weight
+from queueing.cel.variables import LARGE, LONG, METER, Closure, Later, Variables
 
 _PAIR, _TRIPLE = 2, 3
+NODES_OF_A_STEP = 8
+"""Parts of an expression that are evaluated in one step."""
 _OF_TEXT = (str,)
 
 
@@ -123,6 +136,8 @@ def _call(node: Call, names: frozenset[str]) -> Closure:
         return form(*parts)
     if name not in FUNCTIONS:
         raise UnsupportedError(f"the function {name}")
+    if name == "matches" and not isinstance(node.arguments[-1], Literal):
+        return _called(FUNCTIONS, name, parts, patterns.cost_of_unknown)
     return _constant(node) or _called(FUNCTIONS, name, parts)
 
 
@@ -138,9 +153,11 @@ def _constant(node: Call) -> Closure | None:
     return lambda _: value
 
 
-def _called(table: Overloads, name: str, parts: list[Closure]) -> Closure:
+def _called(
+    table: Overloads, name: str, parts: list[Closure], cost: Callable[..., int] | None = None
+) -> Closure:
     known: dict[tuple[type, ...], Function] = {}
-    cost = COSTS.get(name)
+    cost = cost or COSTS.get(name)
 
     def run(variables: Variables) -> Value:
         values = [part(variables) for part in parts]
@@ -149,9 +166,10 @@ def _called(table: Overloads, name: str, parts: list[Closure]) -> Closure:
         if function is None:
             function = known[types] = overload(table, name, values)
         if cost is not None:
-            variables[METER].spend(weight(values[0]) + cost(*values))
+            variables[METER].look_at(values[0])
+            variables[METER].spend(cost(*values))
         elif types[:1] == _OF_TEXT and len(values[0]) > LONG:
-            variables[METER].spend(weight(values[0]))
+            variables[METER].look_at(values[0])
         return function(*values)
 
     return run
@@ -165,12 +183,12 @@ def _binary(node: Call, left: Closure, right: Closure) -> Closure:
         return _is_text(left, among.value)
     if node.name not in LARGE:
         return lambda variables: operator(left(variables), right(variables))
-    types, cost = LARGE[node.name]
+    types, count = LARGE[node.name]
 
     def run(variables: Variables) -> Value:
         one, other = left(variables), right(variables)
         if type(other) in types:
-            variables[METER].spend(cost(one) + cost(other))
+            count(variables[METER], one, other)
         return operator(one, other)
 
     return run
@@ -285,6 +303,8 @@ def _method(node: Call, target: Node, names: frozenset[str]) -> Closure:
         return lambda variables: or_else(name, found(variables), parts[0], variables)
     if name not in METHODS:
         raise UnsupportedError(f"the function {name}")
+    if name == "matches" and not isinstance(node.arguments[-1], Literal):
+        return _called(METHODS, name, [found, *parts], patterns.cost_of_unknown)
     return _called(METHODS, name, [found, *parts])
 
 
@@ -306,12 +326,17 @@ def _of_library(library: str, node: Call, names: frozenset[str]) -> Closure:
     raise UnsupportedError(f"the function {library}.{node.name}")
 
 
+def cost_of(node: Node) -> int:
+    """Return the steps that a tree takes each time, beside those that are counted as it runs."""
+    return 1 + size_of(node) // NODES_OF_A_STEP
+
+
 def _loop(node: Call, target: Closure, names: frozenset[str]) -> Closure:
     if not node.arguments or not isinstance(node.arguments[0], Identifier):
         raise InvalidError(f"{node.name}() needs a variable first")
     if len(node.arguments) != _PAIR:
         raise UnsupportedError(f"{node.name}() with {len(node.arguments)} arguments")
     name = node.arguments[0].name
-    body = closure(node.arguments[1], names | {name})
-    run = partial(RUNS[node.name], body, name)
+    body = Body(name, closure(node.arguments[1], names | {name}), cost_of(node.arguments[1]))
+    run = partial(RUNS[node.name], body)
     return lambda variables: run(target(variables), variables)

@@ -29,6 +29,8 @@ from queueing_api.quantity import NANO_PER_UNIT
 
 _PLAIN_MIN, _PLAIN_MAX = -4, 6
 """Powers of ten between which a double is spelled without an exponent."""
+_ITEMS_OF_A_STEP = 8
+"""Items, or letters, that a function looks at in one step, one after another."""
 Function = Callable[..., Value]
 Signature = tuple[str, ...]
 Overloads = Mapping[str, Mapping[Signature, Function]]
@@ -97,6 +99,8 @@ def _text_of_double(value: float) -> str:
 
 def _sum(items: list[Value]) -> Value:
     """Add up; of nothing it is 0."""
+    if items and isinstance(items[0], (str, list)):
+        raise RuntimeProblemError(f"no such overload: sum of {kind_of(items[0])}")
     return reduce(OPERATORS["+"], items[1:], items[0]) if items else 0
 
 
@@ -106,6 +110,10 @@ def _joined_cost(items: list[Value], between: str = "") -> int:
 
 def _replaced_cost(text: str, old: str, new: str, times: int = -1) -> int:
     return len(text) + len(new) * (text.count(old) if times < 0 else times)
+
+
+def _read_cost(text: str, *_: bool) -> int:
+    return 1 + len(text) // _ITEMS_OF_A_STEP
 
 
 def _to_bool(text: str) -> bool:
@@ -213,7 +221,21 @@ FUNCTIONS: Overloads = MappingProxyType(
 """Functions by name, then by the types of their arguments."""
 
 COSTS: Mapping[str, Callable[..., int]] = MappingProxyType(
-    {"matches": patterns.cost, "join": _joined_cost, "replace": _replaced_cost}
+    {
+        "matches": patterns.cost,
+        "join": _joined_cost,
+        "replace": _replaced_cost,
+        "split": lambda text, by: text.count(by) // _ITEMS_OF_A_STEP,
+        "sum": len,
+        "duration": lambda text: len(text) // 2 if isinstance(text, str) else 0,
+        "quantity": _read_cost,
+        "isQuantity": _read_cost,
+        "semver": _read_cost,
+        "isSemver": _read_cost,
+        "indexOf": lambda items, _: len(items) // _ITEMS_OF_A_STEP,
+        "lowerAscii": lambda text: len(text) // _ITEMS_OF_A_STEP,
+        "upperAscii": lambda text: len(text) // _ITEMS_OF_A_STEP,
+    }
 )
 """Steps that a call of some functions takes at most; of all others it takes a few."""
 

@@ -1,6 +1,7 @@
 """What is done with each item of a list, or each key of a map."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from queueing.cel.values import (
@@ -22,26 +23,35 @@ def graver(one: CelError, other: CelError) -> CelError:
     return other if isinstance(other, UnsupportedError) else one
 
 
-def _scope(whole: Value, variables: Variables) -> dict[str, Value]:
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What is evaluated for each item."""
+
+    name: str
+    """The variable that the item is."""
+    run: Closure
+    cost: int
+    """The steps that it takes each time."""
+
+
+def _scope(body: Body, whole: Value, variables: Variables) -> dict[str, Value]:
     """Return variables that the items of a list, or the keys of a map, become one after another.
 
     Nothing keeps them beyond an item.
     """
     if not isinstance(whole, (list, dict, Mapping)):
         raise RuntimeProblemError(f"a {kind_of(whole)} has no items")
-    variables[METER].spend(len(whole))
+    variables[METER].spend(body.cost * len(whole))
     return dict(variables)
 
 
-def _any(
-    body: Closure, name: str, whole: Value, variables: Variables, *, enough: bool = True
-) -> bool:
+def _any(body: Body, whole: Value, variables: Variables, *, enough: bool = True) -> bool:
     """Say whether one item decides; a failure counts only when none does."""
     failure: CelError | None = None
-    inner = _scope(whole, variables)
+    inner, run, name = _scope(body, whole, variables), body.run, body.name
     for inner[name] in whole:
         try:
-            if truth(body(inner)) is enough:
+            if truth(run(inner)) is enough:
                 return enough
         except NO_ANSWER as error:
             failure = error if failure is None else graver(failure, error)
@@ -50,26 +60,26 @@ def _any(
     return not enough
 
 
-def _one(body: Closure, name: str, whole: Value, variables: Variables) -> bool:
-    inner = _scope(whole, variables)
-    return sum(truth(body(inner)) for inner[name] in whole) == 1
+def _one(body: Body, whole: Value, variables: Variables) -> bool:
+    inner, run, name = _scope(body, whole, variables), body.run, body.name
+    return sum(truth(run(inner)) for inner[name] in whole) == 1
 
 
-def _map(body: Closure, name: str, whole: Value, variables: Variables) -> list[Value]:
-    inner = _scope(whole, variables)
-    return [body(inner) for inner[name] in whole]
+def _map(body: Body, whole: Value, variables: Variables) -> list[Value]:
+    inner, run, name = _scope(body, whole, variables), body.run, body.name
+    return [run(inner) for inner[name] in whole]
 
 
-def _filter(body: Closure, name: str, whole: Value, variables: Variables) -> list[Value]:
-    inner = _scope(whole, variables)
-    return [inner[name] for inner[name] in whole if truth(body(inner))]
+def _filter(body: Body, whole: Value, variables: Variables) -> list[Value]:
+    inner, run, name = _scope(body, whole, variables), body.run, body.name
+    return [inner[name] for inner[name] in whole if truth(run(inner))]
 
 
-RUNS: Mapping[str, Callable[[Closure, str, Value, Variables], Value]] = {
+RUNS: Mapping[str, Callable[[Body, Value, Variables], Value]] = {
     "exists": _any,
     "all": partial(_any, enough=False),
     "exists_one": _one,
     "map": _map,
     "filter": _filter,
 }
-"""Loops by name: of a body, the name of its variable, what is looked through, and variables."""
+"""Loops by name: of a body, what is looked through, and variables."""

@@ -21,6 +21,10 @@ _PIECE = re.compile(
 _BLANKS = r"\t\n\f\r "
 _SPELLED = {"$": r"\Z", r"\s": f"[{_BLANKS}]", r"\S": f"[^{_BLANKS}]"}
 _QUANTITIES = ("*", "+", "?", "{")
+_LENGTH_MAX = 1024
+"""Letters of the longest pattern: to compile one takes a microsecond or two for each."""
+_COMPILATION = 20
+"""Steps that it takes at least to read a pattern."""
 _STEPS = 64
 """Steps of the engine that cost as much as one of an evaluation."""
 
@@ -52,8 +56,15 @@ def cost(text: str, pattern: str) -> int:
     return 1 + ways // _STEPS
 
 
+def cost_of_unknown(text: str, pattern: str) -> int:
+    """Return the steps of a match by a pattern that is read first. Raises as `matches`."""
+    return len(pattern) + _COMPILATION + (cost(text, pattern) if len(pattern) < _LENGTH_MAX else 0)
+
+
 @lru_cache(maxsize=1024)
 def _read(pattern: str) -> _Pattern:
+    if len(pattern) > _LENGTH_MAX:
+        raise UnsupportedError("a pattern this long")
     if _NOT_RE2.search(pattern) or not pattern.isascii():
         raise UnsupportedError(f"the pattern {pattern!r}")
     pieces = [one[0] for one in _PIECE.finditer(pattern)]

@@ -7,7 +7,7 @@ Called by `webhooks.rules` at each review, by `kinds.expressions` at each look a
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from queueing.cel.closures import closure
+from queueing.cel.closures import closure, cost_of
 from queueing.cel.syntax import Call, Identifier, Node, parse
 from queueing.cel.values import CelError, UnsupportedError, Value, truth
 from queueing.cel.variables import METER, Closure, CostTracker, Variables
@@ -27,6 +27,11 @@ class Program:
     tree: Node
     names: frozenset[str]
     _run: Closure = field(compare=False, repr=False)
+
+    @property
+    def cost(self) -> int:
+        """The steps that it takes each time, beside those that are counted as it runs."""
+        return cost_of(self.tree)
 
     def __call__(self, bindings: Mapping[str, Value]) -> Value:
         """Return the value of the expression where its variables have these values.
@@ -54,9 +59,9 @@ class Program:
         return _failures(self.tree, self.names, metered(bindings))
 
 
-def metered(bindings: Mapping[str, Value]) -> Mapping[str, Value]:
+def metered(bindings: Mapping[str, Value], budget: int = BUDGET) -> Mapping[str, Value]:
     """Return bindings that all evaluations with them spend one budget in."""
-    return {**bindings, METER: CostTracker(BUDGET)}
+    return {**bindings, METER: CostTracker(budget)}
 
 
 def compiled(expression: str, variables: frozenset[str]) -> Program:

@@ -87,6 +87,14 @@ def parse(text: str) -> Node:
     return found
 
 
+def size_of(node: object) -> int:
+    """Count the parts of a tree."""
+    if isinstance(node, tuple):
+        return sum(map(size_of, node))
+    inner = (getattr(node, slot) for slot in getattr(node, "__slots__", ()))
+    return sum(map(size_of, inner), 1) if hasattr(node, "__slots__") else 0
+
+
 class _Parser:
     """Recursive descent, a method per kind of expression."""
 

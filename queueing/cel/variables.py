@@ -31,6 +31,22 @@ class CostTracker:
         if self._left < 0:
             raise TooCostlyError("an expression that takes this many steps")
 
+    def look_at(self, *values: Value) -> None:
+        """Count the steps that it takes to look at all of some values. Raises TooCostlyError."""
+        rest = list(values)
+        while rest:
+            one = rest.pop()
+            if type(one) is str:
+                self.spend(1 + len(one) // LONG)
+            elif type(one) is list:
+                self.spend(1 + len(one))
+                rest += one
+            elif type(one) is dict:
+                self.spend(1 + len(one))
+                rest += one.values()
+            else:
+                self.spend(1)
+
 
 class Later:
     """The value of a variable, worked out when it is first asked for."""
@@ -48,23 +64,18 @@ class Later:
         return self._found[0]
 
 
-def weight(value: Value) -> int:
-    """Return the steps that it takes to look at all of a value."""
-    if isinstance(value, str):
-        return 1 + len(value) // LONG
-    if isinstance(value, list):
-        return 1 + sum(map(weight, value))
-    return 1 + len(value) + sum(map(weight, value.values())) if isinstance(value, dict) else 1
+def _look(meter: CostTracker, one: Value, other: Value) -> None:
+    meter.look_at(one, other)
 
 
-def _length(value: Value) -> int:
-    return len(value) if isinstance(value, (str, list)) else 1
+def _join(meter: CostTracker, one: Value, other: Value) -> None:
+    meter.spend(sum(len(part) if isinstance(part, (str, list)) else 1 for part in (one, other)))
 
 
-LARGE: Mapping[str, tuple[tuple[type, ...], Callable[[Value], int]]] = {
-    "==": ((list, dict), weight),
-    "!=": ((list, dict), weight),
-    "in": ((list,), weight),
-    "+": ((list, str), _length),
+LARGE: Mapping[str, tuple[tuple[type, ...], Callable[[CostTracker, Value, Value], None]]] = {
+    "==": ((list, dict), _look),
+    "!=": ((list, dict), _look),
+    "in": ((list,), _look),
+    "+": ((list, str), _join),
 }
-"""Operators whose work grows with what they are given, of which types, and by how much."""
+"""Operators whose work grows with what they are given, of which types, and what counts it."""

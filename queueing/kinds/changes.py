@@ -23,6 +23,8 @@ class Change:
 
 def changes(before: Any, after: Any, path: Steps = ()) -> Iterator[Change]:
     """Yield the changes that make the second document of the first."""
+    if type(before) is type(after) and before == after:
+        return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before:
             if key not in after:
@@ -35,7 +37,7 @@ def changes(before: Any, after: Any, path: Steps = ()) -> Iterator[Change]:
     elif _are_alike(before, after):
         for at, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from changes(one, other, (*path, at))
-    elif before != after or type(before) is not type(after):
+    else:
         yield Change(path, after)
 
 

@@ -14,10 +14,17 @@ from queueing.cel.values import (
     InvalidError,
     Maybe,
     MissingKeyError,
+    TooCostlyError,
     UnsupportedError,
 )
+from queueing.cel.variables import METER, CostTracker
 from queueing.kinds.paths import ABSENT, Names
 from queueing.kinds.reads import reads_of
+
+STEPS_MAX = 20_000
+"""Steps that all expressions together may take on one object: less than 50 ms of them, in which
+nothing else is done. An object with thousands of entries stays below."""
+_STEPS_OF_A_CALL = 2
 
 
 class ExpressionError(ValueError):
@@ -37,22 +44,37 @@ class Expression:
     program: Program = field(compare=False, repr=False)
     roots: frozenset[str] = field(init=False, compare=False, repr=False)
     """The variables that it reads."""
+    cost: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roots", frozenset(path[0] for path in self.reads))
+        object.__setattr__(self, "cost", _STEPS_OF_A_CALL + self.program.cost)
 
     def value(self, variables: Mapping[str, Any]) -> Any:
-        """Return its value; ABSENT for an optional one that is not there. Raises NoValueError."""
+        """Return its value; ABSENT for an optional one that is not there. Raises NoValueError.
+
+        With a `meter` among the variables all expressions share the steps that may be taken.
+        """
+        known = variables if METER in variables else {**variables, **meter()}
         try:
-            found = self.program(variables)
+            known[METER].spend(self.cost)
+            found = self.program(known)
         except MissingKeyError as error:
             way_out = f"where {error.key} may be absent, write .?{error.key} and .orValue(…)"
             raise NoValueError(f"{error}; {way_out}") from error
+        except TooCostlyError as error:
+            told = f"the expressions of the kind take more than {STEPS_MAX} steps on it"
+            raise NoValueError(told) from error
         except CelError as error:
             raise NoValueError(str(error)) from error
         if isinstance(found, Maybe):
             return found.value if found.present else ABSENT
         return ABSENT if found is None else found
+
+
+def meter() -> dict[str, Any]:
+    """Return the variable that counts the steps of the expressions on one object."""
+    return {METER: CostTracker(STEPS_MAX)}
 
 
 def expression(text: str, *variables: str) -> Expression:

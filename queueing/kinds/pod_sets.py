@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -118,23 +119,25 @@ def clean(template: msgspec.Raw, without: Sequence[str] = ()) -> dict[str, msgsp
 
 def read_pod_sets(
     struct: msgspec.Struct,
-    values: Mapping[str, Any],
+    known: Mapping[str, Any],
     rules: Sequence[CompiledPodSet],
     *,
     hooked: bool,
 ) -> tuple[PodSet, ...]:
-    """Read the pod sets of an object by the rules of its kind; `values` are what expressions see.
+    """Read the pod sets of an object by the rules of its kind; `known` is what expressions know.
 
-    With `hooked` templates may be missing: a hook makes them. Raises UnreadableError.
+    With `hooked` templates may be missing, and there may be any number: a hook makes of them what
+    there is. Raises UnreadableError.
     """
-    found = tuple(
+    several = (
         _pod_set(struct, rule, variables, item, hooked=hooked)
         for rule in rules
-        for variables, item in _items(values, rule)
+        for variables, item in _items(known, rule)
         if _is_there(rule, variables, item)
     )
+    found = tuple(islice(several, None if hooked else POD_SETS_MAX + 1))
     for rule in rules if not found else ():
-        if rule.each and value_at(values, rule.each) is ABSENT:
+        if rule.each and value_at(known[OBJECT], rule.each) is ABSENT:
             problem = f"{spelled(rule.each)} leads nowhere in the object"
             raise UnreadableError((*rule.at, "forEach"), problem, rule.each)
     return found
@@ -145,8 +148,8 @@ def checked(found: Sequence[PodSet], field: Steps = ("spec", "podSets")) -> tupl
     if not found:
         raise UnreadableError(field, "the object has no pod set; there must be at least one")
     if len(found) > POD_SETS_MAX:
-        problem = f"the object has {len(found)} pod sets; a Workload has at most {POD_SETS_MAX}"
-        raise UnreadableError(field, problem)
+        most = f"more than {POD_SETS_MAX} pod sets, which is the most that a Workload has"
+        raise UnreadableError(field, f"the object has {most}")
     names: set[str] = set()
     for one in found:
         if one.name in names:
@@ -182,18 +185,18 @@ def _pod_set(
 
 
 def _items(
-    values: Mapping[str, Any], rule: CompiledPodSet
+    known: Mapping[str, Any], rule: CompiledPodSet
 ) -> Iterator[tuple[dict[str, Any], Steps]]:
     """Yield each entry that is a pod set: the variables of its expressions, and its path."""
     if not rule.each:
-        yield {OBJECT: values}, ()
+        yield {**known}, ()
         return
-    entries = value_at(values, rule.each)
+    entries = value_at(known[OBJECT], rule.each)
     keys: Iterable[Step] = rule.rule.keys or range(0 if entries is ABSENT else len(entries))
     for key in keys:
         entry = child(entries, key)
         if entry is not ABSENT:
-            yield {OBJECT: values, ITEM: entry, KEY: key}, (*rule.each, key)
+            yield {**known, ITEM: entry, KEY: key}, (*rule.each, key)
 
 
 def _is_there(rule: CompiledPodSet, variables: Mapping[str, Any], item: Steps) -> bool:

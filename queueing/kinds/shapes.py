@@ -142,7 +142,11 @@ def _of_fields(inner: Sequence[tuple[str, Detach]]) -> Detach:
     def detach(value: Any) -> Any:
         if value is msgspec.UNSET:
             return value
-        changed = {name: one(getattr(value, name)) for name, one in inner}
-        return msgspec.structs.replace(value, **changed)
+        changed = {
+            name: one(found)
+            for name, one in inner
+            if (found := getattr(value, name)) is not msgspec.UNSET
+        }
+        return msgspec.structs.replace(value, **changed) if changed else value
 
     return detach

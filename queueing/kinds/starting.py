@@ -11,7 +11,6 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import NoValueError
 from queueing.kinds.paths import ABSENT, put, steps, value_at
 from queueing.kinds.pod_sets import PodSet, UnreadableError
-from queueing.kinds.rules import OBJECT
 from queueing.kinds.templates import Document, inject, restore
 from queueing.kinds.view import View
 from queueing.translate.jobs.injection import ConflictError, Injection, Original
@@ -129,7 +128,7 @@ def _write_count(view: View, document: Document, pod_set: PodSet, count: int) ->
         return
     for index, (path, when) in enumerate(pod_set.rule.count_fields):
         try:
-            holds = True if when is None else when.value({OBJECT: view.values})
+            holds = True if when is None else when.value(view.variables)
         except NoValueError as error:
             field = (*pod_set.rule.at, "countFields", index, "when")
             raise UnreadableError(field, str(error)) from error

@@ -11,9 +11,11 @@ from typing import Any
 
 import msgspec
 
+from queueing.cel.values import TooCostlyError
+from queueing.cel.variables import METER
 from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
-from queueing.kinds.expressions import Expression, NoValueError
+from queueing.kinds.expressions import Expression, NoValueError, meter
 from queueing.kinds.hooks import Related
 from queueing.kinds.paths import ABSENT, Steps, steps, value_at
 from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, read_pod_sets
@@ -25,6 +27,8 @@ from queueing_api.queueing.v1alpha1.queueable_kind import EndRule
 GROUPS_MAX = 1_000_000
 """Most groups that one object may have."""
 
+_NESTED = (dict, list)
+_PRUNED_IN_A_STEP = 8
 _TERMINATED = frozenset({"Succeeded", "Failed"})
 
 _encode = msgspec.json.encode
@@ -58,6 +62,7 @@ class View:
 
     def __init__(self, kind: Kind, struct: Any, related: Mapping[str, Any] | None = None) -> None:
         self.kind, self._struct, self._related = kind, struct, related
+        self._meter = meter()
 
     def beside(self, find: Callable[[Related], Mapping[str, Any] | None]) -> "View":
         """Return the object beside the one that its kind's hook names, which `find` returns."""
@@ -102,12 +107,37 @@ class View:
     @cached_property
     def values(self) -> dict[str, Any]:
         """The object as expressions see it: plain values, without templates and nulls."""
-        found: dict[str, Any] = _pruned(msgspec.to_builtins(self._struct, enc_hook=_left_out))
+        found: dict[str, Any] = msgspec.to_builtins(self._struct, enc_hook=_left_out)
+        try:
+            self._prune(found)
+        except TooCostlyError:
+            return {}  # no expression is asked: there are no steps left for any
         return found
+
+    def _prune(self, found: Any) -> None:
+        """Take away nulls, which count as absent, also in place of a template."""
+        rest = [found]
+        while rest:
+            one = rest.pop()
+            self._meter[METER].spend((len(one) + 4) // _PRUNED_IN_A_STEP)
+            if type(one) is dict:
+                for key in [key for key, value in one.items() if value is None]:
+                    del one[key]
+                rest += [value for value in one.values() if type(value) in _NESTED]
+            else:
+                rest += [value for value in one if type(value) in _NESTED]
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The variables of its expressions, which share the steps that they may take."""
+        return {OBJECT: self.values, **self._meter}
 
     def annotates_pods(self, name: str) -> bool:
         """Say whether any pods have an annotation; those of the object itself do not count."""
-        document = self.document()
+        encoded = _encode(self._struct)
+        if name.encode() not in encoded:
+            return False  # as of most objects, which may be large
+        document = _document.decode(encoded)
         del document["metadata"]
         return _annotates(document, name)
 
@@ -131,7 +161,7 @@ class View:
         """The pods that it asks for; empty for kinds whose pods are queued one by one."""
         kind = self.kind
         hooked = kind.hooks.pod_sets is not None
-        found = read_pod_sets(self._struct, self.values, kind.pod_sets, hooked=hooked)
+        found = read_pod_sets(self._struct, self.variables, kind.pod_sets, hooked=hooked)
         if kind.hooks.pod_sets is not None:
             found = tuple(kind.hooks.pod_sets(self, found))
         elif not kind.pod_sets:
@@ -235,7 +265,7 @@ class View:
         return found
 
     def _asked(self, program: Expression, at: Steps) -> Any:
-        variables: dict[str, Any] = {OBJECT: self.values}
+        variables = self.variables
         if POD_SETS in program.roots:
             variables[POD_SETS] = [{"name": one.name, "count": one.count} for one in self.pod_sets]
         try:
@@ -304,6 +334,10 @@ def _left_out(_: object) -> None:
 
 
 def _pruned(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _pruned(one) for key, one in value.items() if one is not None}
-    return [_pruned(one) for one in value] if isinstance(value, list) else value
+    if type(value) is dict:
+        return {
+            key: _pruned(one) if type(one) in _NESTED else one
+            for key, one in value.items()
+            if one is not None
+        }
+    return [_pruned(one) if type(one) in _NESTED else one for one in value]

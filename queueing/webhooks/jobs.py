@@ -57,7 +57,7 @@ def without_owner(known: Iterable[GroupKind]) -> str:
     return (
         "!has(object.metadata.ownerReferences)"
         " || !object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller"
-        f" && [{_GROUP}, o.kind] in {[list(one) for one in known]})"
+        f" && [{_GROUP}, string(o.kind)] in {[list(one) for one in known]})"
     )
 
 

@@ -64,7 +64,7 @@ OBJECTS: list[tuple[str, Path_, Any, str, str]] = [
         TRIALS,
         [{**TRIAL, "name": f"t{at}"} for at in range(18)],
         "spec.podSets",
-        "the object has 19 pod sets; a Workload has at most 18",
+        "the object has more than 18 pod sets, which is the most that a Workload has",
     ),
     (
         "a template without containers",
