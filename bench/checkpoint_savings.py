@@ -95,7 +95,7 @@ class World:
         while self.cluster.cycle().decisions:
             for key, work in self.works.items():
                 fact = self.cluster.workloads[key]
-                if fact.holds_quota and work.began is None and not fact.is_true("Finished"):
+                if fact.holds_quota and work.began is None and not fact.finished:
                     self._begin(work)
             moved = [key for key in self.cluster.draining() if self.works[key].record is None]
             for key in moved:

@@ -156,7 +156,7 @@ class Run:
 
     def _evict(self, decision: Preempt) -> WorkloadFact | None:
         fact = self.workloads[decision.workload]
-        if fact.is_true("Evicted"):
+        if fact.evicted:
             return None
         victim = transitions.preempted(fact, decision, now=self.time.now)
         self.workloads[victim.key] = victim
@@ -186,7 +186,7 @@ def run(world: Deep, settings: Settings, *, name: str, portion: int = ROUND) -> 
     loading, this.counts.engine = this.counts.engine, Stopwatch()
     this.to_the_end()
     counts = this.counts
-    left = sum(not one.is_true("Finished") for one in this.workloads.values())
+    left = sum(not one.finished for one in this.workloads.values())
     return Result(
         scenario=name,
         numbers={

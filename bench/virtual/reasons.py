@@ -67,7 +67,7 @@ class Reasons:
         fact, _ = self.known[wait.workload]
         said = fact.conditions.get("QuotaReserved")
         if said is None or said.reason != wait.reason:
-            return not fact.holds_quota and not fact.is_true("Finished")
+            return not fact.holds_quota and not fact.finished
         written = self._written.get(wait.workload, -MESSAGE_EVERY_S)
         return not said.status and said.message != wait.message and now >= written + MESSAGE_EVERY_S
 

@@ -23,7 +23,7 @@ class Standing(Enum):
 
 def standing(fact: WorkloadFact | None) -> Standing:
     """Return how a workload stands by its status; one that is not there yet is out."""
-    if fact is None or fact.is_true("Finished"):
+    if fact is None or fact.finished:
         return Standing.OUT
     if fact.holds_quota:
         return Standing.HOLDS
@@ -99,7 +99,7 @@ class Tally:
         if stands is Standing.HOLDS and was is not Standing.HOLDS:
             past.admitted = now
             past.first_admitted = now if past.first_admitted is None else past.first_admitted
-        if after.is_true("Finished") and past.ended is None:
+        if after.finished and past.ended is None:
             past.ended = now
             self.left -= 1
 

@@ -71,11 +71,11 @@ class Runner:
         key = fact.key
         if not fact.holds_quota:
             return
-        if fact.is_true("Evicted"):
+        if fact.evicted:
             if key not in self._leaving:
                 self._leaving.add(key)
                 self.store.time.after(self.streams[key].leaves_s, partial(self._has_left, key))
-        elif fact.is_true("Admitted") and key not in self._runs:
+        elif fact.admitted and key not in self._runs:
             self._runs[key] = version
             runs_s = self.streams[key].runs_s
             self.store.time.after(runs_s, partial(self._has_run, key, version))

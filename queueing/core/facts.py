@@ -293,6 +293,16 @@ class Condition:
     changed: float = 0.0
 
 
+_ASKED = (
+    ("finished", "Finished"),
+    ("evicted", "Evicted"),
+    ("admitted", "Admitted"),
+    ("reserved", "QuotaReserved"),
+    ("pods_ready", "PodsReady"),
+)
+"""Fields of a `WorkloadFact`, and the conditions of which they tell."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFact:
     """A Workload: what it requests, and what its status says was decided.
@@ -332,17 +342,28 @@ class WorkloadFact:
     """Why no flavor can serve it: the devices of the whole cluster are too few; empty otherwise."""
     user: str = ""
     """The label `queueing.dev/user`, by which reports tell users apart."""
+    finished: bool = field(init=False, repr=False, compare=False)
+    """Whether the condition of that name is True; so for the other four."""
+    evicted: bool = field(init=False, repr=False, compare=False)
+    admitted: bool = field(init=False, repr=False, compare=False)
+    reserved: bool = field(init=False, repr=False, compare=False)
+    pods_ready: bool = field(init=False, repr=False, compare=False)
+    holds_quota: bool = field(init=False, repr=False, compare=False)
+    """Whether it holds quota of a ClusterQueue, by its status."""
+
+    def __post_init__(self) -> None:
+        """Read from the status, once, what many rules ask."""
+        note, conditions = object.__setattr__, self.conditions
+        for name, condition in _ASKED:
+            found = conditions.get(condition)
+            note(self, name, found is not None and found.status)
+        holds = self.admission is not None and self.reserved and not self.finished
+        note(self, "holds_quota", holds)
 
     def is_true(self, condition: str) -> bool:
         """Say whether a condition is present and True."""
         found = self.conditions.get(condition)
         return found is not None and found.status
-
-    @property
-    def holds_quota(self) -> bool:
-        """Whether it holds quota of a ClusterQueue, by its status."""
-        reserved = self.admission is not None and self.is_true("QuotaReserved")
-        return reserved and not self.is_true("Finished")
 
 
 class Kind(StrEnum):

@@ -131,7 +131,7 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         priority=workload.priority,
         timestamp=queue_timestamp(workload, settings),
         reserved_at=workload.conditions["QuotaReserved"].changed,
-        evicted=workload.is_true("Evicted"),
+        evicted=workload.evicted,
         usage=added(own, parts),
         stake=workload.stake,
         parts=parts,

@@ -70,7 +70,7 @@ def _in_order(world: SimulatedCluster) -> list[WorkloadFact]:
     pending = [
         fact
         for fact in world.workloads.values()
-        if not fact.holds_quota and not fact.is_true("Finished") and not fact.deleting
+        if not fact.holds_quota and not fact.finished and not fact.deleting
     ]
     return sorted(pending, key=lambda fact: (place.get(fact.key, len(place)), fact.key))
 

@@ -43,7 +43,7 @@ def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadF
 
     It keeps its quota, because its pods may still run.
     """
-    if fact.is_true("Evicted"):
+    if fact.evicted:
         return fact
     told = messages.preempted(decision, "")
     reasons = (("Evicted", "Preempted"), ("Preempted", decision.reason))

@@ -102,9 +102,7 @@ class SimulatedCluster:
             step = told_to_leave(one, self._stops(one))
             if step is not None:
                 self.observe(transitions.evicted(one, step, now=now))
-        evicted = [
-            one for one in self._workloads.values() if one.holds_quota and one.is_true("Evicted")
-        ]
+        evicted = [one for one in self._workloads.values() if one.holds_quota and one.evicted]
         for one in evicted:
             self.observe(transitions.drained(one, now=now))
         return tuple(one.key for one in evicted)

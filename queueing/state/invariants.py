@@ -80,7 +80,7 @@ def _check_places(memory: Memory) -> None:
         charge = memory.ledger.charges.get(key)
         places = (charge is not None, key in memory.items, key in memory.aside.held)
         _expect(sum(places) <= 1, f"{key} is in two places: charged, queued, held = {places}")
-        over = not fact.holds_quota and (fact.is_true("Finished") or fact.deleting)
+        over = not fact.holds_quota and (fact.finished or fact.deleting)
         _expect(sum(places) == 1 or over, f"{key} is nowhere")
         if fact.holds_quota and fact.admission is not None and charge is not None:
             _expect(charge.decision is None, f"{key} holds quota and is still assumed to")

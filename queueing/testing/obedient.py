@@ -68,16 +68,12 @@ class ObedientCluster:
     def running(self) -> list[Key]:
         """Return who holds quota and is not on the way out, sorted."""
         return sorted(
-            key
-            for key, one in self.workloads.items()
-            if one.holds_quota and not one.is_true("Evicted")
+            key for key, one in self.workloads.items() if one.holds_quota and not one.evicted
         )
 
     def draining(self) -> list[Key]:
         """Return who is evicted and still holds quota, sorted."""
-        return sorted(
-            key for key, one in self.workloads.items() if one.holds_quota and one.is_true("Evicted")
-        )
+        return sorted(key for key, one in self.workloads.items() if one.holds_quota and one.evicted)
 
     def cycle(self, budget: int | None = None) -> Cycle:
         """Run a cycle and carry out what it decided."""

@@ -109,7 +109,7 @@ class WorkloadCounts:
 def _stand_of(fact: WorkloadFact) -> _Stand:
     queue = fact.admission.cluster_queue if fact.admission is not None else QueueName("")
     where = Where(fact.local_queue, queue)
-    if fact.is_true("Finished"):
+    if fact.finished:
         return _Stand(finished=where)
     reserved = fact.conditions.get("QuotaReserved")
     if reserved is not None and reserved.status:
@@ -117,7 +117,7 @@ def _stand_of(fact: WorkloadFact) -> _Stand:
         evicting = None
         if evicted is not None and evicted.status:
             evicting = (queue, evicted.reason, evicted.changed)
-        if fact.is_true("Admitted"):
+        if fact.admitted:
             return _Stand(evicting=evicting)
         reason = Unadmitted(where, "UnsatisfiedAdmissionChecks", "")
         return _Stand(unadmitted=reason, evicting=evicting)

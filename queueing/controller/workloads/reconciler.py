@@ -131,7 +131,7 @@ class WorkloadReconciler:
 
         A Workload that is being evicted is left alone: other conditions speak of it.
         """
-        if fact.is_true("Evicted"):
+        if fact.evicted:
             return False
         trouble = self._problems.to(fact)
         body = outbound.object_to(workload, trouble, now)
@@ -222,7 +222,7 @@ class WorkloadReconciler:
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
         """Return the admission checks that a reservation still needs; None when it needs none."""
-        if fact.admission is None or fact.is_true("Admitted") or fact.is_true("Evicted"):
+        if fact.admission is None or fact.admitted or fact.evicted:
             return None
         queue = self._objects.cluster_queues.get(fact.admission.cluster_queue)
         if queue is None:
@@ -315,4 +315,4 @@ def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
     meta = workload.metadata
     if meta.owner_references or gang_key(meta) is not None:
         return False
-    return fact.is_true("Evicted") and fact.is_true("QuotaReserved")
+    return fact.evicted and fact.reserved

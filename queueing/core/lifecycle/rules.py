@@ -97,7 +97,7 @@ Rule = Callable[[WorkloadFact, StopPolicies, LifeRules, float], Life]
 
 def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: float) -> Life:
     """Return the next step of a Workload: that of the first rule that has one."""
-    if workload.is_true("Finished"):
+    if workload.finished:
         return _retire(workload.conditions["Finished"].changed, rules.keep_finished_s, now)
     if workload.deleting:
         return NOTHING
@@ -107,7 +107,7 @@ def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: fl
         return Life(step=Deactivate())
     if not workload.holds_quota:
         return _judge_pending(workload, stops, rules, now)
-    if workload.is_true("Evicted"):
+    if workload.evicted:
         return NOTHING  # the controller of its job releases the quota when the pods are gone
     return _judge_holder(workload, stops, rules, now)
 
@@ -117,7 +117,7 @@ def told_to_leave(workload: WorkloadFact, stops: StopPolicies) -> Evict | None:
 
     None if there is none, or the workload holds no quota, or is evicted or being deleted already.
     """
-    if not workload.holds_quota or workload.deleting or workload.is_true("Evicted"):
+    if not workload.holds_quota or workload.deleting or workload.evicted:
         return None
     if workload.active and not workload.is_true("DeactivationTarget"):
         step = _stops(workload, stops, LifeRules(), 0.0).step
@@ -218,10 +218,10 @@ def _stops(workload: WorkloadFact, stops: StopPolicies, __: LifeRules, ___: floa
         (stops.local, EvictionReason.LOCAL_QUEUE_STOPPED, "The LocalQueue is stopped"),
         (stops.cluster, EvictionReason.CLUSTER_QUEUE_STOPPED, "The ClusterQueue is stopped"),
     ):
-        held_back = policy is StopPolicy.HOLD and not workload.is_true("Admitted")
+        held_back = policy is StopPolicy.HOLD and not workload.admitted
         if policy is StopPolicy.HOLD_AND_DRAIN or held_back:
             return Life(step=Evict(reason=reason, message=message))
-    if stops.cluster is None and not workload.is_true("Admitted"):
+    if stops.cluster is None and not workload.admitted:
         message = "The ClusterQueue is gone, so nothing is left to hold quota of"
         return Life(step=Evict(reason=EvictionReason.CLUSTER_QUEUE_STOPPED, message=message))
     return NOTHING
@@ -229,13 +229,13 @@ def _stops(workload: WorkloadFact, stops: StopPolicies, __: LifeRules, ___: floa
 
 def _confirmation(workload: WorkloadFact, _: StopPolicies, __: LifeRules, ___: float) -> Life:
     ready = all(check.state is CheckPhase.READY for check in workload.checks)
-    if workload.is_true("Admitted") or not ready:
+    if workload.admitted or not ready:
         return NOTHING
     return Life(step=ConfirmAdmission())
 
 
 def _execution_time(workload: WorkloadFact, _: StopPolicies, __: LifeRules, now: float) -> Life:
-    if workload.max_execution_s is None or not workload.is_true("Admitted"):
+    if workload.max_execution_s is None or not workload.admitted:
         return NOTHING
     left = workload.max_execution_s - workload.past_execution_s
     ends = workload.conditions["Admitted"].changed + left
@@ -247,7 +247,7 @@ def _execution_time(workload: WorkloadFact, _: StopPolicies, __: LifeRules, now:
 
 def _pods_ready(workload: WorkloadFact, _: StopPolicies, rules: LifeRules, now: float) -> Life:
     ready = workload.conditions.get("PodsReady")
-    started = workload.is_true("Admitted") and not workload.is_true("PodsReady")
+    started = workload.admitted and not workload.pods_ready
     if rules.pods_ready is None or not started:
         return NOTHING
     since, patience_s = workload.conditions["Admitted"].changed, rules.pods_ready.timeout_s

@@ -109,7 +109,7 @@ class Presence:
         """Yield the holdings that statuses no longer show, or soon will not: those of leavers."""
         for key, entered in self._entered.items():
             fact = workloads.get(key)
-            if fact is not None and fact.is_true("Evicted") and not fact.is_true("Finished"):
+            if fact is not None and fact.evicted and not fact.finished:
                 yield entered.held
         yield from self.ends.values()
 
@@ -203,7 +203,7 @@ class Presence:
         holding, runs = known.holding, runs_of(fact)
         if runs is None and holding.life in self._ran:
             runs = self._ran[holding.life]
-        elif runs is None and begins and fact.is_true("Evicted"):
+        elif runs is None and begins and fact.evicted:
             runs = Runs(holding.since, holding.since) if "PodsReady" in fact.conditions else None
         if runs is not None:
             self._agenda.plan(max(runs.told_at, holding.since), known.token, Ran(runs.since))

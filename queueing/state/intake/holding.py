@@ -34,7 +34,7 @@ def _was_preempted(memory: Memory, key: Key) -> bool:
     """Say whether a workload releases its quota because it was preempted."""
     fact = memory.workloads.get(key)
     evicted = None if fact is None else fact.conditions.get("Evicted")
-    ended = fact is None or fact.is_true("Finished")
+    ended = fact is None or fact.finished
     return not ended and evicted is not None and evicted.reason == "Preempted"
 
 
@@ -44,12 +44,12 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     memory.writes.assumed_from.pop(key, None)
     if key in memory.writes.unknown:
         memory.writes.unknown.discard(key)
-        if key in memory.ledger.evicting and not fact.is_true("Evicted"):
+        if key in memory.ledger.evicting and not fact.evicted:
             take_back_eviction(memory, fact)
     holder = holder_of(fact, memory.settings)
     if fact.uid in memory.credits.demoted:
         holder = replace(holder, priority=LOWEST_PRIORITY)
-    admitted = fact.is_true("Admitted")
+    admitted = fact.admitted
     old = memory.ledger.charges.get(key)
     if old is not None:
         memory.note_charge(old.holder)
@@ -59,7 +59,7 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     protects = holder.stake is not None and memory.rules.weighs_work and is_news
     if protects and holder.protected_until > memory.clock:
         memory.timers.set(holder.protected_until, key)
-    if memory.settings.expects_pods(admitted=admitted) and not fact.is_true("PodsReady"):
+    if memory.settings.expects_pods(admitted=admitted) and not fact.pods_ready:
         memory.unready.add(key)
     else:
         _turn_ready(memory, key)

@@ -37,7 +37,7 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
 
 def is_over(fact: WorkloadFact) -> bool:
     """Say whether a workload is finished or being deleted, so that it is never queued again."""
-    return fact.is_true("Finished") or fact.deleting
+    return fact.finished or fact.deleting
 
 
 def leave(memory: Memory, key: Key) -> None:

@@ -28,8 +28,8 @@ def preemptor_of(message: str) -> Uid | None:
 def note_mark(memory: Memory, fact: WorkloadFact) -> None:
     """Store the preemptor that the status of a workload names, if it is still valid."""
     preempted, uid = fact.conditions.get("Preempted"), None
-    if preempted is not None and preempted.status and fact.is_true("Evicted"):
-        uid = None if fact.is_true("Finished") else preemptor_of(preempted.message)
+    if preempted is not None and preempted.status and fact.evicted:
+        uid = None if fact.finished else preemptor_of(preempted.message)
     if uid is None:
         memory.marks.pop(fact.key, None)
     else:

@@ -75,7 +75,7 @@ def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
     before = memory.writes.assumed_from.get(key)
     if key in memory.writes.unknown or before is None:
         return False
-    if fact.is_true("Finished") or fact.deleting or not fact.active:
+    if fact.finished or fact.deleting or not fact.active:
         return False
     return (
         fact.conditions.get("Evicted") == before.conditions.get("Evicted")
