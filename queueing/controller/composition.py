@@ -121,10 +121,7 @@ class Parts:
         self.waiting_reasons = WaitingReasons(
             self.objects, self.writes, self._events, clock, knowledge=self.engine
         )
-        self.queues.features.workload_changed += [
-            self.waiting_reasons.expect,
-            self.devices.workload_changed,
-        ]
+        self.queues.features.workload_changed.append(self.waiting_reasons.expect)
         self._late_reservations = LateReservations(self.objects, self.engine)
         self._departing = DepartingPods(client, clock)
         self.effects = self._make_effects()
@@ -197,7 +194,6 @@ class Parts:
                 departing=self._departing,
                 late_reservations=self._late_reservations,
                 barrier=self.checkpoints.barrier,
-                devices=self.devices.start,
                 quiescence=Quiescence(self.writes, self._around.clock),
             )
         )

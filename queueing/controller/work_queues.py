@@ -7,13 +7,14 @@ nobody asks it.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typing_extensions import override
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
+from queueing.devices.wire.realisation import PodChanges
 from queueing.kube.backoff import Backoff
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.jobs.view import JobView
@@ -42,8 +43,13 @@ class Features:
         default_factory=list
     )
     """Return annotations for the pods of a Job that starts."""
+    starts: list[Callable[[JobView, Workload], Awaitable[PodChanges]]] = field(default_factory=list)
+    """Create what the pods of a Job need before it is started, by a Workload with one of its pod
+    sets; return the changes of the pod template that name it."""
     started: list[Callable[[Workload, Sequence[JobView]], None]] = field(default_factory=list)
     """Told of Jobs that were started."""
+    holds: list[Callable[[Workload], bool]] = field(default_factory=list)
+    """Say whether something of a Workload is still in use, and its quota with it."""
 
 
 GANG_PATIENCE = Backoff(0.02, 5.0)

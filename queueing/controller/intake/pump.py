@@ -287,11 +287,8 @@ class Pump:
         if asks.shapes and self._objects.devices.learn(asks.shapes):
             self._observe_flavors()
         fact = workload_asking(found, asks)
-        given = self._objects.devices.charges_of(found, around.devices)
-        waits = asks.shapes and not fact.holds_quota
-        lack = self._objects.devices.lack(asks.shapes) if waits else ""
-        if given or lack:
-            fact = replace(fact, given=given, unserved=lack)
+        if asks.shapes and not fact.holds_quota:
+            fact = replace(fact, unserved=self._objects.devices.lack(asks.shapes))
         for add in self._additions:
             fact = add(found, fact, around)
         return fact

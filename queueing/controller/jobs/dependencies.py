@@ -9,21 +9,8 @@ from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.term import Term
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
-from queueing.devices.wire.realisation import PodChanges
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
-
-
-class DeviceMaker(Protocol):
-    """Creates what the pods of a Job need of devices (`devices.shell.starting`)."""
-
-    async def prepare(self, job: JobView, workload: Workload) -> PodChanges:
-        """Create claims and templates; return the changes of the pod template that name them."""
-        ...
-
-    def holds(self, workload: Workload) -> bool:
-        """Say whether devices are still allocated to a Workload, so that its quota is in use."""
-        ...
 
 
 class Barrier(Protocol):
@@ -43,5 +30,4 @@ class Dependencies:
     departing: DepartingPods
     late_reservations: LateReservations
     barrier: Barrier
-    devices: DeviceMaker
     quiescence: Quiescence

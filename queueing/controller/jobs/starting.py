@@ -56,7 +56,7 @@ class Starting:
         self._objects, self._writes, self._evict = term.objects, term.writes, evict
         self._events, self._reporter, self._clock = term.events, term.reporter, term.clock
         self._late_reservations = dependencies.late_reservations
-        self._devices, self._features = dependencies.devices, term.queues.features
+        self._features = term.queues.features
 
     async def start(self, gang: Gang, action: Start) -> None:
         """Unsuspend the jobs, or end or evict the Workload. Raises KubeError to be called again.
@@ -115,7 +115,9 @@ class Starting:
         for mine, one in zip(job.pod_sets, workload.spec.pod_sets, strict=True):
             view = part_of(workload, one.name) if several else workload
             added = additions(self._objects, self._features, job, mine.template, view)
-            found.append(added.with_devices(await self._devices.prepare(job, view)))
+            for prepare in self._features.starts:
+                added = added.with_changes(await prepare(job, view))
+            found.append(added)
         return found
 
     async def _contradict(self, gang: Gang, action: Start, why: str) -> None:

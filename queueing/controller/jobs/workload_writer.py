@@ -40,7 +40,7 @@ class WorkloadWriter:
     def __init__(self, dependencies: Dependencies) -> None:
         term = dependencies.term
         self._objects, self._writes, self._rules = term.objects, term.writes, dependencies.rules
-        self._devices, self._clock = dependencies.devices, term.clock
+        self._features, self._clock = term.queues.features, term.clock
         self._reporter, self._events = term.reporter, term.events
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
@@ -121,13 +121,13 @@ class WorkloadWriter:
     async def write(self, due: WorkloadWrite, jobs: Sequence[JobView]) -> None:
         """Send a write about these jobs.
 
-        Quota is not released while devices are still allocated; the claims' change leads to the
-        next call.
+        Quota is not released while a feature says that it is in use; the change of what uses it
+        leads to the next call.
         """
         workload, now = due.workload, self._clock.now()
         match due:
             case Release():
-                if not self._devices.holds(workload):
+                if not any(holds(workload) for holds in self._features.holds):
                     await self._writes.release(workload, now)
             case Reclaim(counts=counts):
                 await self._writes.reclaim(workload, counts, now)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ from queueing.controller.admission_policies.injection import tried
 from queueing.controller.intake.pump import Pump
 from queueing.controller.term import Term
 from queueing.controller.workers import Workers
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.devices.shell.claims import Claims
 from queueing.devices.shell.delays import Delays
@@ -25,11 +27,13 @@ from queueing.devices.shell.template_cleanup import TemplateCleanup
 from queueing.devices.shell.upkeep import Upkeep
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.names import WORKLOAD_UID
+from queueing.devices.wire.own_claims import OwnClaims
 from queueing.kube import resources
 from queueing.kube.client import Client, ListQuery
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import decode_page
 from queueing.kube.reflector import Added, Deleted, Reflector, ReflectorSettings, WatchEvent
+from queueing.translate.requests import Surroundings
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
@@ -64,6 +68,7 @@ class Devices:
     ) -> None:
         objects, writes, events = term.objects, term.writes, term.events
         self._pump, self._objects, self._queue = pump, objects, term.queues.claims
+        self._features, self._present = term.queues.features, False
         self._memory = memory = objects.devices
         self._rules_changed, self._hardware_changed = True, False
         self._users: dict[str, None] = {}
@@ -142,6 +147,8 @@ class Devices:
         rules = self._rules_changed and self._memory.join_rules()
         if self._hardware_changed:
             self._memory.join_hardware()
+        if not self._memory.catalog.is_empty:
+            self._enter()
         if rules or self._hardware_changed:
             self._pump.devices_changed(rules=rules)
             for uid in list(self._memory.holdings.unreckoned):
@@ -155,6 +162,35 @@ class Devices:
             self._needed.set()
         if any(one.compute_domain is not None for one in catalog.served.values()):
             self._domains_needed.set()
+
+    def synced(self) -> None:
+        """Take part where users' own claims are admitted though there is no rule about devices.
+
+        Called when a term has listed all objects. Without rules, none is admitted from then on,
+        unless claims are not counted at all.
+        """
+        ignored = self._memory.catalog.gates.claims is OwnClaims.IGNORED
+        if ignored or any(map(claims_by_itself, self._objects.workloads.values())):
+            self._enter()
+
+    def _enter(self) -> None:
+        """Have this package take part in what happens to Workloads from now on."""
+        if self._present:
+            return
+        self._present, features = True, self._features
+        features.workload_changed.append(self.workload_changed)
+        features.facts.append(self._charged)
+        features.starts.append(self.start.prepare)
+        features.holds.append(self.start.holds)
+        for key in self._objects.workloads:
+            self.workload_changed(key)
+
+    def _charged(
+        self, workload: Workload, fact: WorkloadFact, around: Surroundings
+    ) -> WorkloadFact:
+        """Return a Workload's fact with what it is charged for the devices that it was given."""
+        given = self._memory.charges_of(workload, around.devices)
+        return replace(fact, given=given) if given else fact
 
     def on_resource_flavor(self, event: WatchEvent[ResourceFlavor]) -> None:
         """Have the conditions of DeviceFlavors written, which tell of missing ResourceFlavors."""
@@ -202,6 +238,7 @@ class Devices:
         await Reflector(client, target, wire.ComputeDomain, self._intake.on_domain, ours).run()
 
     async def _follow_hardware(self, group: asyncio.TaskGroup, client: Client) -> None:
+        self._enter()
         await _started(group, list(self._hardware(client)))
         self._hear_of_hardware()
         self.refresh()

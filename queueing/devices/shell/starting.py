@@ -30,7 +30,7 @@ LOOK_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DeviceStart:
-    """The `DeviceMaker` of `jobs.dependencies`: called before starts and before releases."""
+    """Called before starts and before releases, once the cluster has rules about devices."""
 
     memory: DeviceMemory
     claims: Claims

@@ -159,8 +159,7 @@ def start(job: JobView, added: Injection) -> dict[str, Any]:
     spec: dict[str, Any] = {"suspend": False}
     (pod_set,) = job.pod_sets
     template = inject(pod_set.template, added)
-    swaps = swapped(pod_set.encoded_template, added.swaps)
-    if swaps:
+    if added.swaps and (swaps := swapped(pod_set.encoded_template, added.swaps)):
         template["spec"] = {**template.get("spec", {}), **swaps}
     if template:
         spec["template"] = template

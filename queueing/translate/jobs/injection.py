@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.devices.wire.realisation import NO_CHANGES, PodChanges
+from queueing.devices.wire.realisation import PodChanges
 from queueing.translate import labels
 from queueing.translate.wire.pods import PodTemplate, Toleration
 from queueing.translate.wire.queues import ResourceFlavor
@@ -51,10 +51,8 @@ class Injection:
             tolerations=_together(self.tolerations, update.tolerations),
         )
 
-    def with_devices(self, changes: PodChanges) -> "Injection":
+    def with_changes(self, changes: PodChanges) -> "Injection":
         """Add what gives the pods their devices. Raises ConflictError."""
-        if changes is NO_CHANGES:
-            return self
         return replace(
             self,
             labels=_joined("label", self.labels, changes.labels),

@@ -69,7 +69,7 @@ def realised(one: Golden) -> Realisation:
 def patch_of(one: Golden) -> Wire:
     """Return the one patch that starts the Job."""
     changes = realised(one).changes.get("main")
-    added = Injection(count=1) if changes is None else Injection(count=1).with_devices(changes)
+    added = Injection(count=1) if changes is None else Injection(count=1).with_changes(changes)
     return {"spec": batch.start(job_of(one.job), added)}
 
 
