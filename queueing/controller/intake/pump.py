@@ -104,7 +104,7 @@ class Pump:
         self._held.discard(key)
         found = self._objects.workloads.get(key)
         if found is not None:
-            self._observe_workload(found)
+            self._observe_workload(key, found)
 
     def on_job(self, event: WatchEvent[Job]) -> None:
         """Handle a watch event of a Job."""
@@ -139,7 +139,7 @@ class Pump:
         if self._is_old(found.metadata, self._objects.workloads.get(key)):
             return
         self._objects.put_workload(found)
-        self._observe_workload(found)
+        self._observe_workload(key, found)
         self._look_at(key, found)
 
     def _lose_workload(self, key: Key, uid: str) -> None:
@@ -269,11 +269,10 @@ class Pump:
     def _reobserve(self, namespace: str) -> None:
         self._requests.changed(namespace)
         for key in self._objects.workloads_by_namespace[namespace]:
-            self._observe_workload(self._objects.workloads[key])
+            self._observe_workload(key, self._objects.workloads[key])
 
-    def _observe_workload(self, found: Workload) -> None:
-        fact = self._fact_of(found)
-        key = fact.key
+    def _observe_workload(self, key: Key, found: Workload) -> None:
+        fact = self._fact_of(key, found)
         before = self._objects.facts.get(key)
         if fact.unserved != (before.unserved if before is not None else ""):
             self._queues.workload(key)  # its conditions say so
@@ -282,8 +281,8 @@ class Pump:
         if key not in self._held:
             self.observe(fact)
 
-    def _fact_of(self, found: Workload) -> WorkloadFact:
-        asks, around = self._requests.of(found)
+    def _fact_of(self, key: Key, found: Workload) -> WorkloadFact:
+        asks, around = self._requests.of(key, found)
         if asks.shapes and self._objects.devices.learn(asks.shapes):
             self._observe_flavors()
         fact = workload_asking(found, asks)
@@ -296,8 +295,8 @@ class Pump:
     def charge_anew(self, key: Key) -> None:
         """Pass a Workload's fact to the engine again if what features add to it has changed."""
         found, fact = self._objects.workloads.get(key), self._objects.facts.get(key)
-        if found is not None and fact is not None and self._fact_of(found) != fact:
-            self._observe_workload(found)
+        if found is not None and fact is not None and self._fact_of(key, found) != fact:
+            self._observe_workload(key, found)
 
     def weigh_anew(self) -> None:
         """Pass facts of Workloads that hold quota to the engine again if their stakes have changed.
@@ -331,8 +330,8 @@ class Pump:
         devices.forget_shapes_but(self._requests.shapes())
         if rules:
             self._requests.changed()
-            for found in list(self._objects.workloads.values()):
-                self._observe_workload(found)
+            for key, found in list(self._objects.workloads.items()):
+                self._observe_workload(key, found)
         self._observe_flavors()
         self._observe_lacks()
 
@@ -341,11 +340,11 @@ class Pump:
         for key, shapes in list(self._requests.with_devices()):
             found, fact = self._objects.workloads[key], self._objects.facts[key]
             if not fact.holds_quota and fact.unserved != self._objects.devices.lack(shapes):
-                self._observe_workload(found)
+                self._observe_workload(key, found)
 
     def claims_changed(self, found: Workload) -> None:
         """Pass a Workload's fact to the engine again, charged for what its claims hold now."""
-        self._observe_workload(found)
+        self._observe_workload(found.metadata.key, found)
 
     def forget_users_devices(self, namespace: str) -> None:
         """Translate Workloads that come from now on by a namespace's claims as they are now.

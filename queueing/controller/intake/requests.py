@@ -1,19 +1,40 @@
-"""Remembers what each Workload requests, so that a change of its status translates nothing again.
+"""Remembers what Workloads request, so that what is alike is translated once.
 
 A translation holds for one generation of a Workload and one version of its surroundings: the
-LimitRanges, RuntimeClasses, resource transformations and devices that its requests depend on.
+LimitRanges, RuntimeClasses, resource transformations and devices that its requests depend on. It
+also holds for all other Workloads of the namespace with the same pod sets: most come in numbers.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.devices.wire.offers import DeviceShape
-from queueing.translate.inbound.workloads import Asks, asks_of
+from queueing.translate.inbound.workloads import Asks, asks_of, what_it_asks_by
 from queueing.translate.requests import Surroundings
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.workloads import Workload
+
+ALIKE_MAX = 512
+"""How many translations of a namespace are remembered for other Workloads."""
+
+
+class _Known(NamedTuple):
+    """The translation of a Workload, in one generation and in these surroundings."""
+
+    uid: str
+    generation: int
+    around: Surroundings
+    asks: Asks
+
+
+class _Place(NamedTuple):
+    """The surroundings of a namespace, and translations in them by what they were made of."""
+
+    around: Surroundings
+    alike: dict[bytes, Asks]
 
 
 @dataclass(slots=True)
@@ -22,59 +43,58 @@ class Requests:
 
     objects: Objects
     rules: ResourceRules
-    _surroundings: dict[str, Surroundings] = field(default_factory=dict)
-    _asks: dict[Key, tuple[str, int, Surroundings, Asks]] = field(default_factory=dict)
-    """By Workload: uid, generation and surroundings of its translation, and the translation."""
+    _places: dict[str, _Place] = field(default_factory=dict)
+    _known: dict[Key, _Known] = field(default_factory=dict)
 
-    def of(self, found: Workload) -> tuple[Asks, Surroundings]:
-        """Return what a Workload requests, and what else that depends on.
-
-        It is translated unless that is known for its generation.
-        """
-        meta, around = found.metadata, self.around(found.metadata.namespace)
-        key = meta.key
-        known = self._asks.get(key)
-        if known is not None and known[:2] == (meta.uid, meta.generation) and known[2] is around:
-            return known[3], around
-        asks = asks_of(found, around)
+    def of(self, key: Key, found: Workload) -> tuple[Asks, Surroundings]:
+        """Return what the Workload with this key requests, and what else that depends on."""
+        meta = found.metadata
+        around, alike = self._places.get(meta.namespace) or self._look_around(meta.namespace)
+        known = self._known.get(key)
+        same = known is not None and known[:2] == (meta.uid, meta.generation)
+        if known is not None and same and known.around is around:
+            return known.asks, around
+        made_of = what_it_asks_by(found)
+        asks = alike.get(made_of)
+        if asks is None:
+            if len(alike) >= ALIKE_MAX:
+                alike.clear()
+            asks = alike[made_of] = asks_of(found, around)
         if meta.generation:
-            self._asks[key] = (meta.uid, meta.generation, around, asks)
+            self._known[key] = _Known(meta.uid, meta.generation, around, asks)
         return asks, around
 
-    def around(self, namespace: str) -> Surroundings:
-        """Return what the requests of a namespace's Workloads depend on besides their spec.
-
-        The same object as before, unless `changed` was called meanwhile.
-        """
-        around = self._surroundings.get(namespace)
-        if around is None:
-            around = self._surroundings[namespace] = Surroundings(
-                limits=self.objects.limits_in(namespace),
-                overheads=self.objects.overheads(),
-                rules=self.rules,
-                devices=self.objects.devices.surroundings(namespace),
-            )
-        return around
+    def _look_around(self, namespace: str) -> _Place:
+        """Collect what the requests of a namespace's Workloads depend on besides their spec."""
+        around = Surroundings(
+            limits=self.objects.limits_in(namespace),
+            overheads=self.objects.overheads(),
+            rules=self.rules,
+            devices=self.objects.devices.surroundings(namespace),
+        )
+        made = self._places[namespace] = _Place(around, {})
+        return made
 
     def changed(self, namespace: str | None = None) -> None:
         """Forget the surroundings of one or all namespaces; their Workloads are translated anew."""
         if namespace is None:
-            self._surroundings.clear()
+            self._places.clear()
         else:
-            self._surroundings.pop(namespace, None)
+            self._places.pop(namespace, None)
 
     def forget(self, key: Key) -> None:
         """Forget a deleted Workload."""
-        self._asks.pop(key, None)
+        self._known.pop(key, None)
 
     def with_devices(self) -> Iterator[tuple[Key, tuple[DeviceShape, ...]]]:
         """Yield each Workload that requests devices, and their shapes."""
-        return ((key, one[3].shapes) for key, one in self._asks.items() if one[3].shapes)
+        known = self._known.items()
+        return ((key, one.asks.shapes) for key, one in known if one.asks.shapes)
 
     def namespaces(self) -> list[str]:
         """Return the namespaces whose surroundings are known."""
-        return list(self._surroundings)
+        return list(self._places)
 
     def shapes(self) -> Iterator[DeviceShape]:
         """Yield what devices are requested by the Workloads that are known."""
-        return (shape for one in self._asks.values() for shape in one[3].shapes)
+        return (shape for one in self._known.values() for shape in one.asks.shapes)

@@ -50,10 +50,12 @@ class Entries:
         before = self._known.get(key, ())
         if entries == before:
             return
-        for index, group in before:
-            index.drop(group, key)
-        for index, group in entries:
-            index.add(group, key)
+        for one in before:
+            if one not in entries:
+                one[0].drop(one[1], key)
+        for one in entries:
+            if one not in before:
+                one[0].add(one[1], key)
         self._known[key] = entries
 
     def drop(self, key: Key) -> None:

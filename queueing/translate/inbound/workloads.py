@@ -22,7 +22,7 @@ from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueNam
 from queueing.core.selectors import Requirement
 from queueing.devices.wire.counting import count_devices
 from queueing.devices.wire.offers import DeviceShape
-from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, USER
+from queueing.translate.labels import ADMISSION_GATED_BY, ELASTIC, PRIORITY_BOOST, USER
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
 from queueing.translate.requests import RULES, Surroundings, counted_requests
@@ -47,6 +47,26 @@ class Asks:
     rules: ResourceRules = NO_RULES
     shapes: tuple[DeviceShape, ...] = ()
     """The shapes of the devices that are requested, for which flavors must have offers."""
+
+
+def what_it_asks_by(found: wire.Workload) -> bytes:
+    """Return all that `asks_of` reads of a Workload: two with the same ask for the same.
+
+    Labels of pod templates are left out, for the API server gives those of Jobs the Job's name.
+    """
+    read = [
+        (
+            one.name,
+            one.count,
+            one.min_count,
+            one.topology_request,
+            one.template.metadata.annotations,
+            one.template.spec,
+        )
+        for one in found.spec.pod_sets
+    ]
+    elastic = found.metadata.annotations.get(ELASTIC, "")
+    return msgspec.json.encode((found.spec.queue_name, elastic, read))
 
 
 def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
