@@ -7,7 +7,6 @@ The kinds' own controllers do not run here: what they write into statuses is wri
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
 import pytest
 
 from e2e import described
@@ -22,13 +21,10 @@ from e2e.product import Residents
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
-from queueing.kinds.registry import JOB, QUEUED, kind_of
-from queueing.kinds.starting import mark
-from queueing.translate.jobs.patches import MergePatch
+from queueing.kinds.registry import JOB, kind_of
 from tests.kinds.rows import ROWS, Row, at, loaded, sample
 
-ALIVE = [row for row in ROWS if row.framework in QUEUED - {JOB}]
-MARKED = [row for row in ROWS if row.stopped_by == "pods"]
+ALIVE = [row for row in ROWS if row.stopped_by == "suspension" and row.framework != JOB]
 PODS_PRIORITY = "training"
 SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
 PLENTY = ("cpu", "memory", "nvidia.com/gpu", "google.com/tpu")
@@ -94,19 +90,6 @@ def test_an_object_waits_runs_is_preempted_comes_back_as_it_was_and_ends(
     else:  # it serves for ever
         delete(space, row)
         wait_nothing_left(space)
-
-
-@pytest.mark.parametrize("row", MARKED, ids=named(MARKED))
-def test_templates_of_pods_that_are_queued_are_marked(
-    queued: Cluster, space: World, row: Row
-) -> None:
-    thing = sample(row, metadata={**sample(row)["metadata"], "namespace": space.namespace})
-    thing["spec"]["replicas"] = 0
-    patch = mark(seen(row, space.api.create(thing)))
-    assert isinstance(patch, MergePatch)
-    change = msgspec.to_builtins(patch.body)
-    space.api.patch(kind_name(row), name_of(row), change, namespace=space.namespace)
-    assert mark(seen(row, stored(space, row))) is None
 
 
 def assert_ends(space: World, row: Row, outcome: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from e2e.api import Api
 from e2e.cluster import Cluster
 from e2e.controlplane.build import Binaries
+from e2e.described import OF_KUBERNETES
 from e2e.job_controllers import apply_definition
 from e2e.loopback import control_plane
 from e2e.objects import PRIORITY_CLASS, QUEUE_NAME, local_queue, workload_priority
@@ -25,8 +26,10 @@ from queueing.core.selectors import Selector
 from queueing.kinds.registry import FRAMEWORKS
 from queueing.webhooks import configurations
 from queueing.webhooks.scope import Scope
-from queueing.webhooks.suspension import JOB, SuspendedKind, kinds_on
+from queueing.webhooks.suspension import JOB, QueuedKind, SuspendedKind, kinds_on
 from queueing_api.queueing.v1alpha1.queueable_kind import FixedField
+from tests.webhooks import marked_rows
+from tests.webhooks.marked_rows import Change, Marked, marks_of
 
 OWN = SuspendedKind(
     group="lab.example.com",
@@ -40,7 +43,7 @@ OWN = SuspendedKind(
     ),
 )
 KINDS = (*kinds_on(FRAMEWORKS, {"SparkApplicationIntegration": True}), OWN)
-OTHERS = [one for one in KINDS if one != JOB]
+OTHERS = [one for one in KINDS if isinstance(one, SuspendedKind) and one != JOB]
 RULES = PolicyRules(
     namespaces=Selector(), without_queue_name=False, namespace="kueue-system", kinds=KINDS
 )
@@ -59,8 +62,9 @@ def place(built: Binaries) -> Iterator[Cluster]:
             api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         api.create(local_queue(DOOR, "default", "team"))
         api.create(workload_priority("default", 5))
-        for one in OTHERS:
-            apply_definition(cluster, definition(one))
+        for one in KINDS:
+            if one.group not in OF_KUBERNETES:
+                apply_definition(cluster, definition(one))
         yield cluster
 
 
@@ -210,6 +214,79 @@ def test_one_with_a_queue_runs_at_once_below_an_object_that_queues(
     assert not is_suspended(kind, tried(filling, below_a_jobset(thing(kind, PLAIN, queue="team"))))
 
 
+each_marked = pytest.mark.parametrize(
+    "marked", [pytest.param(one, id=one.kind) for one in marked_rows.KINDS]
+)
+
+
+@each_marked
+def test_templates_of_one_whose_pods_are_queued_are_marked(filling: Api, marked: Marked) -> None:
+    made = marked.thing({QUEUE_NAME: "team"}, namespace=PLAIN)
+
+    def is_marked() -> bool:
+        found = marks_of(tried(filling, made), marked)
+        return all(parent == marked.framework for parent, _, _ in found) and all(
+            labels == marked.labels | ({QUEUE_NAME, PRIORITY_CLASS} if marked.copies else set())
+            for _, labels, _ in found
+        )
+
+    until(is_marked, f"{marked.kind} is marked")
+    unqueued = marked.thing(namespace=PLAIN)
+    assert {parent for parent, _, _ in marks_of(tried(filling, unqueued), marked)} == {""}
+    below = below_a_jobset(made)
+    assert {parent for parent, _, _ in marks_of(tried(filling, below), marked)} == {""}
+
+
+@each_marked
+def test_one_whose_pods_are_queued_gets_the_default_queue(filling: Api, marked: Marked) -> None:
+    def is_marked() -> bool:
+        made = tried(filling, marked.thing(namespace=DOOR))
+        found = marks_of(made, marked)
+        return made["metadata"]["labels"].get(QUEUE_NAME) == "default" and all(
+            parent == marked.framework for parent, _, _ in found
+        )
+
+    until(is_marked, f"{marked.kind} is queued by default")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(one, id=f"{one.kind}: {one.name}")
+        for one in marked_rows.CHANGES
+        if "status" not in one.of
+    ],
+)
+def test_what_is_refused_of_one_whose_pods_are_queued(refusing: Api, change: Change) -> None:
+    def told() -> str:
+        if change.old is None:
+            return refusal(refusing, placed(change.new))
+        made = refusing.create(placed(change.old))
+        kind = next(one for one in KINDS if one.kind == change.kind)
+        assert change.to is not None
+        try:
+            return refused_change(refusing, kind, PLAIN, made["metadata"]["name"], change.to)
+        finally:
+            refusing.delete(f"{kind.api_version}/{kind.kind}", made["metadata"]["name"], PLAIN)
+
+    if change.says:
+        until(lambda: is_about(change, told()), change.name)
+    else:
+        assert not told()
+
+
+def is_about(change: Change, said: str) -> bool:
+    """Say whether the API server says what a table does; it never shows the value."""
+    path, _, message = change.says.rpartition(": ")
+    return message in said and path.partition(":")[0] in said
+
+
+def placed(thing: Object) -> Object:
+    """Return an object of a table under a name of its own in a namespace, without replicas."""
+    metadata = {key: value for key, value in thing["metadata"].items() if key != "name"}
+    return {**thing, "metadata": {**metadata, "generateName": "any-", "namespace": PLAIN}}
+
+
 def below_a_jobset(owned: Object) -> Object:
     """Return an object as the controller of a JobSet would make it."""
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "controller": True}
@@ -217,7 +294,7 @@ def below_a_jobset(owned: Object) -> Object:
     return owned
 
 
-def definition(kind: SuspendedKind) -> Object:
+def definition(kind: QueuedKind) -> Object:
     """Return a definition that keeps every field."""
     schema = {"type": "object", "properties": {"spec": _KEPT, "status": _KEPT}}
     version = {"name": kind.version, "served": True, "storage": True}
@@ -271,7 +348,7 @@ def refusal(api: Api, item: Object) -> str:
     return ""
 
 
-def refused_change(api: Api, kind: SuspendedKind, namespace: str, name: str, change: Object) -> str:
+def refused_change(api: Api, kind: QueuedKind, namespace: str, name: str, change: Object) -> str:
     """Return why an object would not be changed; empty when it would."""
     path = f"/apis/{kind.api_version}/namespaces/{namespace}/{kind.plural}/{name}"
     merge = "application/merge-patch+json"

@@ -52,7 +52,7 @@ from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
 from queueing.translate.configuration import measured_local_queues
-from queueing.webhooks.suspension import SuspendedKind, of_description
+from queueing.webhooks.suspension import QueuedKind, of_description
 from queueing_api.config.v1beta2 import Configuration
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ class App:
         self._elects = configuration.leader_election.leader_elect
         self._outdated = asyncio.Event()
         """Set when the policies must be looked at again."""
-        self._described: tuple[SuspendedKind, ...] = ()
+        self._described: tuple[QueuedKind, ...] = ()
         """Kinds that admins describe, and that are queued in this term."""
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.reporter = Reporter(

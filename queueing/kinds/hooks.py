@@ -5,7 +5,7 @@ stands in its place. It is pure as everything here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from queueing.kinds.pod_sets import PodSet
@@ -52,6 +52,24 @@ class RelatedKind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PodGroups:
+    """How the pods of an object form groups, each of which has a Workload with all pod sets."""
+
+    number: Callable[[Meta], int | None]
+    """Returns the number of the group that a pod is of, from 0 on; None for a pod of none."""
+    role: Callable[[Meta], str]
+    """Returns which of several pod sets a pod is of."""
+    owner_label: str = ""
+    """Label of a pod that names the object; empty where the object controls its pods."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """What its pods get beside the names of their group."""
+    on_hold: str = ""
+    """What is said of the Workload of an object that asks for no pods for a while."""
+    off_hold: str = ""
+    """What is said when it asks for some again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """Functions beside a description; each is None where the description says all."""
 
@@ -69,6 +87,8 @@ class Hooks:
     """Writes into the object what a start adds, in place of what is written at `places`."""
     undo: Callable[[Seen, Document, Sequence[Original]], None] | None = None
     """Takes away from the object what `start` added."""
+    pod_groups: PodGroups | None = None
+    """How its pods form groups, of an object that is queued through them."""
 
 
 NO_HOOKS = Hooks()

@@ -62,6 +62,11 @@ class DescribedJob(JobView):
 
     @property
     @override
+    def queued_through_pods(self) -> bool:
+        return self.source.kind.spec.suspend.through_pods is not None
+
+    @property
+    @override
     def restored_by_stop(self) -> bool:
         return self.source.kind.spec.suspend.restoration == "WithStop"
 
@@ -159,6 +164,8 @@ def described(found: View) -> DescribedJob:
     pod_sets = ask(lambda: found.pod_sets, no_pod_sets)
     free = ask(lambda: found.reclaimable, none_free)
     ended = ask(lambda: found.ended, None)
+    ask(lambda: found.on_hold, otherwise=False)
+    ask(lambda: found.groups, 0)
     return DescribedJob(
         kind=found.kind.names,
         metadata=found.metadata,

@@ -53,10 +53,8 @@ FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.name: one for one in
 """Built-in kinds by their names in `integrations.frameworks`."""
 
 
-QUEUED: frozenset[str] = frozenset(
-    one.name for one in BUILT_IN if one.spec.suspend.field is not None
-)
-"""Built-in kinds that the controller queues: those that are suspended themselves."""
+QUEUED: frozenset[str] = frozenset(one.name for one in BUILT_IN if one.spec.suspend.gate is None)
+"""Built-in kinds that the controller queues, themselves or through their pods."""
 
 
 def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Framework, ...]:
@@ -73,8 +71,12 @@ def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple
 
 
 def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Kind, ...]:
-    """Return those kinds but batch/v1 Job, ready to read objects."""
-    return tuple(kind_of(one.name) for one in frameworks_on(frameworks, gates) if one.name != JOB)
+    """Return those kinds but batch/v1 Job, ready to read objects.
+
+    Left out are kinds that are queued through their pods.
+    """
+    on = (kind_of(one.name) for one in frameworks_on(frameworks, gates) if one.name != JOB)
+    return tuple(kind for kind in on if kind.spec.suspend.through_pods is None)
 
 
 KNOWN: Mapping[GroupKind, JobKind] = MappingProxyType(

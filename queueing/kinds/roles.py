@@ -12,6 +12,8 @@ from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
 
 VERBS = ("delete", "get", "list", "patch", "watch")
 """Deletion is for objects whose Workload was deactivated, when its retention is over."""
+READ_VERBS = ("get", "list", "watch")
+"""For kinds whose pods are queued: their objects are never changed."""
 STATUS_VERBS = ("patch",)
 FINALIZER_VERBS = ("update",)
 """A Workload blocks the deletion of its owner, which whoever may change finalizers may ask for."""
@@ -24,6 +26,9 @@ def rules(specs: Iterable[QueueableKindSpec]) -> list[Rule]:
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for one in specs:
         group, plural = one.resource.group, one.resource.plural
+        if one.suspend.through_pods is not None:
+            found[group, READ_VERBS].append(plural)
+            continue
         found[group, VERBS].append(plural)
         found[group, FINALIZER_VERBS].append(f"{plural}/finalizers")
         if one.suspend.reset:

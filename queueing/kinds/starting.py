@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from queueing.kinds.changes import changes, patch_of
 from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import NoValueError
-from queueing.kinds.paths import ABSENT, put, steps, value_at
+from queueing.kinds.paths import ABSENT, put, steps
 from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.templates import Document, inject, restore
 from queueing.kinds.view import View
@@ -78,28 +78,6 @@ def reset(view: View) -> Patch | None:
     before, after = view.document(), view.document()
     for path in view.kind.spec.suspend.reset:
         put(after, steps(path), ABSENT)
-    return patch_of(list(changes(before, after)))
-
-
-def mark(view: View) -> Patch | None:
-    """Return the patch that marks the templates of an object that is queued through its pods.
-
-    Its pods are gated when they are created by these marks. None for other kinds, and when all
-    templates have them.
-    """
-    rule = view.kind.spec.suspend.through_pods
-    if rule is None:
-        return None
-    mine = view.metadata.labels
-    labels = {**rule.labels, **{key: mine[key] for key in rule.copied_labels if key in mine}}
-    before, after = view.document(), view.document()
-    for template in map(steps, rule.templates):
-        if value_at(after, template) is ABSENT:
-            continue
-        for name, marks in (("labels", labels), ("annotations", rule.annotations)):
-            place = (*template, "metadata", name)
-            if marks:
-                put(after, place, {**(value_at(after, place) or {}), **marks})
     return patch_of(list(changes(before, after)))
 
 

@@ -36,7 +36,7 @@ from queueing.serving.surroundings import WatchedObjects, watches
 from queueing.serving.tls_settings import USUAL, TlsSettings
 from queueing.serving.uninstallation import Uninstallation
 from queueing.webhooks.admission import WebhookSettings
-from queueing.webhooks.suspension import SuspendedKind
+from queueing.webhooks.suspension import QueuedKind
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class ServingOptions:
     """Unix socket on which the controller of this replica speaks."""
     managed: Selector
     manage_without_queue: bool = False
-    kinds: Sequence[SuspendedKind] = ()
+    kinds: Sequence[QueuedKind] = ()
     """Kinds that the Configuration turns on."""
     default_class: bool = True
     """Whether queued Jobs get the WorkloadPriorityClass named `default`."""

@@ -20,7 +20,7 @@ from queueing.kube.reflector import (
 )
 from queueing.kube.resources import LOCAL_QUEUES, NAMESPACES, WORKLOAD_PRIORITY_CLASSES
 from queueing.webhooks.jobs import DEFAULT, DefaultingContext, has_managed_owner
-from queueing.webhooks.suspension import SuspendedKind
+from queueing.webhooks.suspension import QueuedKind
 
 
 class _Labelled(msgspec.Struct, rename="camel", frozen=True):
@@ -46,7 +46,7 @@ class WatchedObjects:
     managed: Selector
     """Namespaces that the Configuration puts under management."""
     manage_without_queue: bool = False
-    kinds: Sequence[SuspendedKind] = ()
+    kinds: Sequence[QueuedKind] = ()
     """Kinds that the Configuration turns on."""
     default_class: bool = True
     """Whether queued Jobs get the WorkloadPriorityClass named `default`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from queueing.core.facts import NamespaceFact
 from queueing.core.selectors import selects
@@ -10,7 +11,13 @@ from queueing.sim.job_kinds import Jobs
 from queueing.sim.jobs import GivenJob, JobRules
 from queueing.translate import labels
 from queueing.translate.configuration import is_enabled, managed_namespaces
-from queueing.webhooks.jobs import DEFAULT, DefaultingContext, default_job, has_managed_owner
+from queueing.webhooks.jobs import (
+    DEFAULT,
+    DefaultingContext,
+    default_job,
+    default_labels,
+    has_managed_owner,
+)
 from queueing_api.config.v1beta2 import Configuration
 
 
@@ -48,10 +55,15 @@ class Creation:
         """Return a job. Raises ManifestError, naming the line of a field that cannot be read."""
         live, runs = document.file == LIVE, _runs(document) or self._jobs.view(document).active
         if not live:
-            field = self._jobs.field(document)
-            created = dict(default_job(document.value, self._around(document), field))
-            document = replace(document, value=created)
+            document = replace(document, value=self._created(document))
         return GivenJob(job=self._jobs.view(document), live=live, runs=runs)
+
+    def _created(self, document: Document) -> dict[str, Any]:
+        """Return a job with the defaults of its creation; only some are suspended themselves."""
+        thing, around = document.value, self._around(document)
+        if self._jobs.view(document).queued_through_pods:
+            return dict(default_labels(thing, around) or thing)
+        return dict(default_job(thing, around, self._jobs.field(document)))
 
     def _around(self, document: Document) -> DefaultingContext:
         namespace = document.value["metadata"]["namespace"]

@@ -30,7 +30,7 @@ from queueing.sim.kinds import (
     upgraded,
     without_effect,
 )
-from queueing.sim.left_out import is_not_queued, told_once
+from queueing.sim.left_out import told_once
 from queueing.sim.stakes import Stakes
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate import budgets, credits_wire
@@ -141,10 +141,6 @@ def _sort(documents: Iterable[Document], kinds: JobKinds) -> tuple[list[Document
     for document in documents:
         if why := without_effect(document):
             left_out.append((document, f"has no effect on a plan: {why}"))
-            continue
-        if is_not_queued(document):
-            why = "what is queued through its pods is not queued here"
-            left_out.append((document, f"is not queued and was left out: {why}"))
             continue
         if kinds.is_beside(document):
             continue

@@ -19,7 +19,7 @@ from queueing.sim.documents import Document
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
-from queueing.webhooks.suspension import SUSPEND, SuspendedKind, of_description
+from queueing.webhooks.suspension import SUSPEND, QueuedKind, of_description
 
 DEFAULT_NAMESPACE = "default"
 Named = tuple[str, str]
@@ -66,7 +66,7 @@ class JobKinds:
         name = self._built_in.get((document.api_version, document.kind), "")
         return name if frameworks is not None and name not in frameworks else ""
 
-    def suspended(self, frameworks: Iterable[str] | None) -> list[SuspendedKind]:
+    def suspended(self, frameworks: Iterable[str] | None) -> list[QueuedKind]:
         """Return the kinds that are queued, as webhooks know them."""
         on = (
             kind
@@ -115,7 +115,7 @@ class Jobs:
             return batch.view(decode(document, Job))
         return self.kinds.read(kind, document)
 
-    def owners(self) -> list[SuspendedKind]:
+    def owners(self) -> list[QueuedKind]:
         """Return the kinds whose objects queue for their children."""
         return self.kinds.suspended(self.frameworks)
 

@@ -1,6 +1,6 @@
 """Jobs of a file → the Workloads that they would get."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -8,6 +8,8 @@ import msgspec
 
 from queueing.core.names import Key
 from queueing.core.selectors import Selector, selects
+from queueing.kinds.grouping import groups_of
+from queueing.kinds.jobs import DescribedJob
 from queueing.kinds.owners import OwnersError, ancestor_of
 from queueing.translate import labels
 from queueing.translate.jobs import batch, gang_workload
@@ -19,6 +21,7 @@ from queueing.translate.jobs.composition import (
     prebuilt_name,
 )
 from queueing.translate.jobs.gang import Incomplete, Whole, gang_key, verdict
+from queueing.translate.jobs.group_workload import compose_group
 from queueing.translate.jobs.management import asks_to_be_queued, controller_of, group_kind_of
 from queueing.translate.jobs.priority import (
     MissingClass,
@@ -84,10 +87,12 @@ class JobReader:
         owned = Ownership(self.jobs, self.known)
         for given in self.jobs:
             own, key = owned.workload_of(given), gang_key(given.metadata)
-            if own is not None:
+            if own is not None and not given.job.queued_through_pods:
                 standing[own.metadata.key] = self._followed(given, own, alone=key is None)
             elif self._may_be_queued(given, owned):
-                if key is None:
+                if isinstance(given.job, DescribedJob) and given.job.queued_through_pods:
+                    found += self._workloads_of_groups(given.job, standing)
+                elif key is None:
                     found.append(self._workload_of(given.job, standing))
                 else:
                     gangs.setdefault(key, []).append(given.job)
@@ -140,6 +145,18 @@ class JobReader:
             return None
         return _made(compose(origin, job.wire_pod_sets(), priority), job)
 
+    def _workloads_of_groups(
+        self, job: DescribedJob, known: Mapping[Key, Workload]
+    ) -> Iterator[Workload]:
+        """Yield the Workloads that the pods of an object get, unless they have them already."""
+        priority = self._priority_of(job)
+        if priority is None:
+            return
+        pod_sets = job.wire_pod_sets()
+        for one in groups_of(job, self.rules.labels_to_copy):
+            if Key(f"{job.metadata.namespace}/{one.name}") not in known:
+                yield _made(compose_group(one, pod_sets, priority), job)
+
     def _origin(self, job: JobView) -> Origin:
         copied = self.rules.labels_to_copy
         return Origin(kind=job.kind, metadata=job.metadata, labels_to_copy=copied)
@@ -170,7 +187,7 @@ class JobReader:
                 self._not_queued.setdefault(named, []).append(job.metadata.key)
             return False
         if given.live:
-            if not job.suspended:
+            if not (job.suspended or job.queued_through_pods):
                 told = "runs without a Workload: the controller would stop it, and queue it"
                 self._warn(job, told)
         elif given.runs:

@@ -1,22 +1,8 @@
 """Documents of which a plan makes no use: told once per kind, however many there are of it."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 
 from queueing.sim.documents import Document
-
-_NOT_QUEUED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "apps": frozenset({"Deployment", "StatefulSet"}),
-        "leaderworkerset.x-k8s.io": frozenset({"LeaderWorkerSet"}),
-    }
-)
-"""Kinds by group that Kueue queues through their pods, which are not queued here."""
-
-
-def is_not_queued(document: Document) -> bool:
-    """Say whether a document is of a kind that Kueue queues, and that is not queued here."""
-    return document.kind in _NOT_QUEUED.get(document.group, ())
 
 
 def told_once(left_out: Iterable[tuple[Document, str]]) -> list[str]:

@@ -13,15 +13,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from queueing.kinds.registry import FRAMEWORKS
 from queueing.webhooks.device_flavors import bad_selectors
 from queueing.webhooks.findings import UNPROCESSABLE, Finding, Wire, code_of, dig
-from queueing.webhooks.jobs import DefaultingContext, default_job
+from queueing.webhooks.jobs import DefaultingContext, default_job, default_labels
+from queueing.webhooks.marking import is_its_own, marking
 from queueing.webhooks.policies.claims import CLAIMS
 from queueing.webhooks.policies.demand import Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
+from queueing.webhooks.policies.marked import policy_of_marked
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.workloads import WORKLOADS
-from queueing.webhooks.rules import bound, broken_demands, broken_rules, concerns, patches_of
+from queueing.webhooks.rules import (
+    OF_MUTATIONS,
+    bound,
+    broken_demands,
+    broken_rules,
+    concerns,
+    patches_of,
+    program_of,
+)
+from queueing.webhooks.suspension import MarkedKind, kinds_on, marked
 from queueing.webhooks.workloads import default_workload
 
 IN_USE = "kueue.x-k8s.io/resource-in-use"
@@ -49,8 +61,14 @@ class Review:
 Default = Callable[[Review], Wire]
 
 
+MARKED: Mapping[str, MarkedKind] = {one.kind: one for one in marked(kinds_on(FRAMEWORKS, {}))}
+"""Kinds whose pods are queued."""
 POLICIES: Mapping[str, Policy] = {
-    policy.kind: policy for policy in (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS)
+    policy.kind: policy
+    for policy in (
+        *(CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS),
+        *map(policy_of_marked, MARKED.values()),
+    )
 }
 """Demands on each kind that are always made."""
 
@@ -149,10 +167,23 @@ def mutate(body: Mapping[str, Any], around: DefaultingContext, field: str = "") 
         patch = list(difference(review.new, DEFAULTS[review.kind](review)))
     elif review.operation == "CREATE" and review.kind == "Pod":
         patch = patches_of(CLAIMS, review.new)
+    elif review.kind in MARKED:
+        patch = list(_marks(MARKED[review.kind], review))
     if not patch:
         return _answer(body, {"allowed": True})
     encoded = base64.b64encode(json.dumps(patch).encode()).decode()
     return _answer(body, {"allowed": True, "patchType": "JSONPatch", "patch": encoded})
+
+
+def _marks(kind: MarkedKind, review: Review) -> Iterator[Wire]:
+    """Yield the patches of an object whose pods are queued: its default labels, and its marks."""
+    given = default_labels(review.new, review.around)
+    if given is None or review.around.owner_managed:
+        return
+    bindings = bound({}, given)
+    if concerns((is_its_own(kind),), bindings):
+        yield from difference(review.new, given)
+        yield from program_of(marking(kind.through), OF_MUTATIONS)(bindings)
 
 
 def _status(review: Review, found: list[Finding]) -> Wire:

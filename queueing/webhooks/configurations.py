@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from queueing.webhooks.jobs import labelled_itself
+from queueing.webhooks.marking import is_its_own
 from queueing.webhooks.pods import INJECT
 from queueing.webhooks.policies.queued import QUEUED
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope, selector_wire
-from queueing.webhooks.suspension import JOB, SuspendedKind
+from queueing.webhooks.suspension import JOB, MarkedKind, QueuedKind, SuspendedKind, marked
 
 Wire = dict[str, Any]
 
@@ -26,6 +27,8 @@ WRITE: Final = ("CREATE", "UPDATE")
 LABELLED: Final = QUEUED.partition(" || ")[0]
 DEFINITIONS: Final = "apiextensions-k8s-io-v1-customresourcedefinition"
 """Path, behind `/validate-`, of the webhook that is told of our removal."""
+OF_MARKS: Final = "marks-of-"
+"""What begins the path, behind `/mutate-`, of webhooks that mark pod templates."""
 BY_FIELD: Final = "by-"
 """What begins the path, behind `/mutate-`, of webhooks that suspend objects by a field."""
 TIMEOUT_S: Final = 5
@@ -155,10 +158,26 @@ def _of_kind(kind: SuspendedKind) -> tuple[_Hook, _Hook]:
     return hook, replace(hook, name=name, condition=unqueued, failure="Ignore")
 
 
-def _of_kinds(kinds: Sequence[SuspendedKind]) -> Iterator[_Hook]:
+def _of_marked(kind: MarkedKind) -> _Hook:
+    """Return what marks the pod templates of a kind, and may give its objects a default queue."""
+    return _Hook(
+        kind=kind.kind.lower(),
+        resource=kind.plural,
+        group=kind.group,
+        version=kind.version,
+        at=f"{OF_MARKS}{kind.plural}",
+        condition=("its-own", is_its_own(kind)),
+        failure="Fail",
+        of_jobs=True,
+    )
+
+
+def _of_kinds(kinds: Sequence[QueuedKind]) -> Iterator[_Hook]:
     """Yield what suspends objects of all kinds that are on, and what else changes jobs."""
     queued = labelled_itself(LABELLED, kinds)
-    others = [hook for kind in kinds if kind != JOB for hook in _of_kind(kind)]
+    suspended = (one for one in kinds if isinstance(one, SuspendedKind) and one != JOB)
+    others = [hook for kind in suspended for hook in _of_kind(kind)]
+    others += map(_of_marked, marked(kinds))
     for hook in (*_MUTATING_JOBS, *others):
         is_queued = hook.condition == ("queued", LABELLED)
         yield replace(hook, condition=("queued", queued)) if is_queued else hook

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.jobs.management import OWN_CONTROLLERS
 from queueing.webhooks.findings import Wire, dig, entries
-from queueing.webhooks.suspension import JOB, SUSPEND, SuspendedKind
+from queueing.webhooks.suspension import JOB, SUSPEND, QueuedKind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
@@ -46,7 +46,7 @@ class DefaultingContext:
     """Whether a managed ancestor already queues for this Job."""
 
 
-def owners(kinds: Iterable[SuspendedKind]) -> list[GroupKind]:
+def owners(kinds: Iterable[QueuedKind]) -> list[GroupKind]:
     """Return the kinds of who queues for its children where some kinds are on."""
     named = ((one.group, one.kind) for one in kinds)
     return list(dict.fromkeys((*MANAGED_OWNERS, *named)))
@@ -61,7 +61,7 @@ def without_owner(known: Iterable[GroupKind]) -> str:
     )
 
 
-def labelled_itself(labelled: str, kinds: Iterable[SuspendedKind]) -> str:
+def labelled_itself(labelled: str, kinds: Iterable[QueuedKind]) -> str:
     """Say in CEL that an object has a queue, and not because its owner has, where kinds are on.
 
     Controllers such as KubeRay give what they make the labels of its owner, and nobody would ever
@@ -71,7 +71,7 @@ def labelled_itself(labelled: str, kinds: Iterable[SuspendedKind]) -> str:
     return f"({labelled}) && ({without_owner(above)})" if above else labelled
 
 
-def has_managed_owner(job: object, kinds: Iterable[SuspendedKind] = ()) -> bool:
+def has_managed_owner(job: object, kinds: Iterable[QueuedKind] = ()) -> bool:
     """Say whether the object's controller queues for it, where some kinds are on."""
     known = owners(kinds)
     return any(
@@ -85,22 +85,29 @@ def default_job(job: Wire, around: DefaultingContext, field: str = SUSPEND) -> W
     """Return the Job as it is created: queued by default where that is set up, and suspended.
 
     `field` is the one that suspends it.
+    """
+    labelled = default_labels(job, around)
+    return job if labelled is None else _with(labelled, field.split("."), value=True)
 
-    The order is the API's: LocalQueue, priority class, suspension. A Job that an ancestor queues
-    for is left alone.
+
+def default_labels(job: Wire, around: DefaultingContext) -> Wire | None:
+    """Return a job with the labels that it gets by default; None for one that is not managed.
+
+    The order is the API's: LocalQueue, priority class. A job that an ancestor queues for is left
+    alone.
     """
     labels = dict(dig(job, "metadata", "labels") or {})
     if not around.namespace_managed:
-        return job
+        return None
     if around.default_local_queue and not around.owner_managed:
         labels.setdefault(QUEUE, DEFAULT)
     managed = bool(labels.get(QUEUE)) or (around.manage_without_queue and not around.owner_managed)
     if not managed:
-        return job
+        return None
     if around.default_priority_class and QUEUE in labels:
         labels.setdefault(PRIORITY_CLASS, DEFAULT)
     metadata = {**(job.get("metadata") or {}), **({"labels": labels} if labels else {})}
-    return _with({**job, "metadata": metadata}, field.split("."), value=True)
+    return {**job, "metadata": metadata}
 
 
 def _with(thing: Wire, path: Sequence[str], *, value: object) -> Wire:

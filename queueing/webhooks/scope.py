@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.core.selectors import Requirement, Selector
-from queueing.webhooks.suspension import JOB, SuspendedKind
+from queueing.webhooks.suspension import JOB, QueuedKind
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 MINOR_WITH_MUTATING_POLICIES = 36
@@ -28,8 +28,8 @@ class Scope:
     service: str = "kueue-webhook-service"
     reject_unknown_flavors: bool = False
     """Whether a ClusterQueue is refused on update when its checks name flavors that it has not."""
-    kinds: tuple[SuspendedKind, ...] = (JOB,)
-    """Kinds that are on, and suspended by a field."""
+    kinds: tuple[QueuedKind, ...] = (JOB,)
+    """Kinds that are on."""
     minor: int = MINOR_WITH_MUTATING_POLICIES
     """Minor version of the Kubernetes 1.x that is asked."""
 

@@ -1,44 +1,43 @@
-"""Kinds whose objects are suspended by a field, as policies and webhooks know them.
+"""Kinds of jobs as policies and webhooks know them: suspended by a field, or through their pods.
 
-The leader renders policies and webhooks for the kinds that are on. Those that change objects are
-shared by all kinds with the same field, and those that refuse are a kind's own.
+The leader renders policies and webhooks for the kinds that are on. Those that suspend objects are
+shared by all kinds with the same field; those that mark pod templates, and those that refuse, are a
+kind's own.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
+from typing_extensions import override
+
 from queueing.kinds.registry import frameworks_on
-from queueing_api.queueing.v1alpha1.queueable_kind import FixedField, QueueableKindSpec
+from queueing.webhooks.patches import added, optional, room
+from queueing_api.queueing.v1alpha1.queueable_kind import (
+    FixedField,
+    QueueableKindSpec,
+    ThroughPods,
+)
 
 Wire = dict[str, Any]
 SUSPEND: Final = "spec.suspend"
 """The field of most kinds; policies that are about it have no more in their names."""
 _PLAIN: Final = re.compile(r"[a-z]+(\.[a-z]+)*")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED: Final = frozenset(
-    [
-        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import"),
-        *("in", "let", "loop", "namespace", "null", "package", "return", "true", "var", "void"),
-        "while",
-    ]
-)
-"""Words of the language, which no field can be named by."""
+_OBJECT: Final = re.compile(r"\bobject\b")
 _DIGEST_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuspendedKind:
-    """A kind whose objects are suspended by a field."""
+class QueuedKind(ABC):
+    """A kind whose objects, or their pods, are queued."""
 
     group: str
     version: str
     kind: str
     plural: str
-    field: str = SUSPEND
-    """The field that is true while an object is suspended."""
     prebuilt: bool = True
     """Whether its objects may name a prebuilt Workload."""
     elastic: bool = False
@@ -60,23 +59,77 @@ class SuspendedKind:
             "resources": [self.plural],
         }
 
+    @property
+    @abstractmethod
+    def free(self) -> str:
+        """Say in CEL that nothing runs after a write, so that the queue may be another."""
 
-def of_description(spec: QueueableKindSpec) -> SuspendedKind | None:
-    """Return a kind by its description; None for one that no field suspends."""
-    named, field = spec.resource, spec.suspend.field
-    if field is None:
-        return None
-    return SuspendedKind(
-        group=named.group,
-        version=named.version,
-        kind=named.kind,
-        plural=named.plural,
-        field=field,
-        fixed=tuple(spec.fixed),
-    )
+    @property
+    @abstractmethod
+    def was_free(self) -> str:
+        """Say in CEL that nothing ran before an update."""
 
 
-def kinds_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[SuspendedKind, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuspendedKind(QueuedKind):
+    """A kind whose objects are suspended by a field."""
+
+    field: str = SUSPEND
+    """The field that is true while an object is suspended."""
+
+    @property
+    @override
+    def free(self) -> str:
+        return is_suspended(self.field)
+
+    @property
+    @override
+    def was_free(self) -> str:
+        return is_suspended(self.field, "oldObject")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedKind(QueuedKind):
+    """A kind whose pods are queued: marks in its pod templates have them gated."""
+
+    through: ThroughPods
+
+    @property
+    @override
+    def free(self) -> str:
+        return self.was_free
+
+    @property
+    @override
+    def was_free(self) -> str:
+        return _OBJECT.sub("oldObject", f"({self.through.stopped})")
+
+
+def of_description(spec: QueueableKindSpec) -> QueuedKind | None:
+    """Return a kind by its description; None for pods, which are gated themselves."""
+    named, suspend, fixed = spec.resource, spec.suspend, tuple(spec.fixed)
+    if suspend.field is not None:
+        return SuspendedKind(
+            group=named.group,
+            version=named.version,
+            kind=named.kind,
+            plural=named.plural,
+            fixed=fixed,
+            field=suspend.field,
+        )
+    if suspend.through_pods is not None:
+        return MarkedKind(
+            group=named.group,
+            version=named.version,
+            kind=named.kind,
+            plural=named.plural,
+            fixed=fixed,
+            through=suspend.through_pods,
+        )
+    return None
+
+
+def kinds_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[QueuedKind, ...]:
     """Return the built-in kinds that a Configuration turns on; batch/v1 Job always is."""
     return tuple(
         replace(found, prebuilt=one.prebuilt, elastic=one.elastic)
@@ -85,15 +138,26 @@ def kinds_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Susp
     )
 
 
-JOB: Final = kinds_on((), {})[0]
+JOB: Final = next(one for one in kinds_on((), {}) if isinstance(one, SuspendedKind))
 
 
-def by_field(kinds: Iterable[SuspendedKind]) -> Mapping[str, Sequence[SuspendedKind]]:
+def by_field(kinds: Iterable[QueuedKind]) -> Mapping[str, Sequence[SuspendedKind]]:
     """Return kinds by the field that suspends them, both in a fixed order."""
     found: dict[str, list[SuspendedKind]] = {}
-    for one in sorted(kinds, key=lambda one: (one.group, one.plural)):
-        found.setdefault(one.field, []).append(one)
+    for one in in_order(kinds):
+        if isinstance(one, SuspendedKind):
+            found.setdefault(one.field, []).append(one)
     return {name: found[name] for name in sorted(found)}
+
+
+def marked(kinds: Iterable[QueuedKind]) -> list[MarkedKind]:
+    """Return those kinds whose pod templates are marked, in a fixed order."""
+    return [one for one in in_order(kinds) if isinstance(one, MarkedKind)]
+
+
+def in_order(kinds: Iterable[QueuedKind]) -> list[QueuedKind]:
+    """Return kinds in a fixed order."""
+    return sorted(kinds, key=lambda one: (one.group, one.plural))
 
 
 def name_with(base: str, field: str) -> str:
@@ -106,14 +170,6 @@ def name_with(base: str, field: str) -> str:
     return f"{base}-{digest}"
 
 
-def optional(thing: str, path: str) -> str:
-    """Return in CEL the optional value at a path of something."""
-    return thing + "".join(
-        f".?{step}" if _IDENTIFIER.fullmatch(step) and step not in _RESERVED else f"[?'{step}']"
-        for step in path.split(".")
-    )
-
-
 def is_suspended(field: str, thing: str = "object") -> str:
     """Say in CEL that an object is suspended."""
     return f"{optional(thing, field)}.orValue(false)"
@@ -122,23 +178,5 @@ def is_suspended(field: str, thing: str = "object") -> str:
 def suspending(field: str) -> str:
     """Return in CEL the JSON patches that suspend an object, with the maps on the way."""
     steps = field.split(".")
-    above = [steps[:end] for end in range(1, len(steps))]
-    rooms = (
-        _unless(f"{optional('object', '.'.join(one))}.hasValue()", _add(one, "{}")) for one in above
-    )
-    return " + ".join((*rooms, _add(steps, "true")))
-
-
-def labelling(label: str, value: str) -> str:
-    """Return in CEL the JSON patches that give an object a label."""
-    room = _unless("has(object.metadata.labels)", _add(["metadata", "labels"], "{}"))
-    return f"{room} + {_add(['metadata', 'labels', label], repr(value))}"
-
-
-def _add(steps: Sequence[str], value: str) -> str:
-    path = "/".join(one.replace("~", "~0").replace("/", "~1") for one in steps)
-    return f"[JSONPatch{{op: 'add', path: '/{path}', value: {value}}}]"
-
-
-def _unless(test: str, patches: str) -> str:
-    return f"({test} ? [] : {patches})"
+    rooms = (room(steps[:end]) for end in range(1, len(steps)))
+    return " + ".join((*rooms, added(steps, "true")))

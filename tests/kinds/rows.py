@@ -249,7 +249,7 @@ ROWS = (
     Row(
         framework="deployment",
         sample="deployment",
-        pod_sets={},
+        pod_sets={"main": 1},
         injected=(),
         statuses={"active": {"replicas": 1}},
         stopped_by="pods",

@@ -8,7 +8,7 @@ from msgspec.json import encode
 
 from queueing.kinds.compiler import compiled
 from queueing.kinds.jobs import DescribedJob, read_job
-from queueing.kinds.registry import JOB, QUEUED, kind_of
+from queueing.kinds.registry import JOB, kind_of
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.jobs.patches import MergePatch
@@ -17,7 +17,7 @@ from queueing.translate.wire.workloads import Workload
 from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
 from tests.kinds.rows import ROWS, Row, additions, applied, loaded, sample
 
-ALIVE = [row for row in ROWS if row.framework in QUEUED]
+ALIVE = [row for row in ROWS if row.stopped_by == "suspension"]
 LAB: dict[str, Any] = {
     "resource": {"group": "lab.example.com", "version": "v1", "kind": "Trial", "plural": "trials"},
     "suspend": {"field": "spec.paused"},

@@ -8,7 +8,7 @@ import pytest
 
 from queueing.kinds.paths import ABSENT
 from queueing.kinds.registry import BUILT_IN
-from queueing.kinds.starting import NeverSuspendedError, mark, start, suspend, undo
+from queueing.kinds.starting import NeverSuspendedError, start, suspend, undo
 from tests.kinds.rows import (
     ROWS,
     Row,
@@ -135,28 +135,6 @@ def test_an_object_that_is_queued_through_its_pods_is_never_written_at_a_start(r
     assert start(view, additions(row)) == []
     with pytest.raises(NeverSuspendedError, match="its pods are deleted"):
         undo(view, originals(view))
-
-
-MARKS = {
-    "deployment": (["spec.template"], {"kueue.x-k8s.io/managed", "kueue.x-k8s.io/queue-name"}),
-    "statefulset": (["spec.template"], set()),
-    "leaderworkerset.x-k8s.io/leaderworkerset": (
-        ["spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"],
-        {"kueue.x-k8s.io/queue-name"},
-    ),
-}
-
-
-@rows(stopped_by="pods")
-def test_templates_of_pods_that_are_queued_are_marked_once(row: Row) -> None:
-    templates, labels = MARKS[row.framework]
-    marked = applied(sample(row), mark(viewed(row, sample(row))))
-    for template in templates:
-        metadata = at(marked, f"{template}.metadata")
-        parent = metadata["annotations"]["kueue.x-k8s.io/pod-suspending-parent"]
-        assert parent == row.framework
-        assert {one for one in metadata.get("labels", {}) if "kueue" in one} == labels
-    assert mark(viewed(row, marked)) is None
 
 
 @rows(stopped_by="deletion")

@@ -8,7 +8,7 @@ import yaml
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.settings import Compatibility
-from queueing.kinds.registry import JOB, QUEUED
+from queueing.kinds.registry import JOB
 from queueing.sim.documents import parse
 from queueing.sim.intake import Intake, read_world
 from queueing.sim.yaml_text import ManifestError
@@ -17,7 +17,7 @@ from tests.kinds.rows import ROWS, Row, sample
 EXAMPLES = Path(__file__).parents[2] / "examples" / "kinds"
 SAMPLES = Path(__file__).parents[1] / "kinds" / "samples"
 Wire = dict[str, Any]
-OTHERS = [row for row in ROWS if row.framework in QUEUED - {JOB}]
+OTHERS = [row for row in ROWS if row.stopped_by == "suspension" and row.framework != JOB]
 LABEL = "kueue.x-k8s.io/queue-name"
 CLASS = {
     "apiVersion": "scheduling.k8s.io/v1",
@@ -63,6 +63,29 @@ def test_every_kind_gets_the_workload_that_it_would_get(row: Row) -> None:
     ((name, pod_sets),) = workloads(found).items()
     assert name == f"team/{row.framework.rpartition('/')[2]}-{thing['metadata']['name']}"
     assert pod_sets == row.pod_sets
+
+
+THROUGH_PODS = {
+    "deployment": {f"team/pod-web-{at}": {"main": 1} for at in range(3)},
+    "statefulset": {"team/statefulset-cache": {"main": 3}},
+    "leaderworkerset": {
+        f"team/leaderworkerset-llm-{at}": {"leader": 1, "worker": 3} for at in range(2)
+    },
+}
+
+
+@pytest.mark.parametrize("name", THROUGH_PODS)
+def test_what_is_queued_through_its_pods_gets_the_workloads_of_these(name: str) -> None:
+    thing = queued(sample(row_of(name)))
+    found = world(thing)
+    assert workloads(found) == THROUGH_PODS[name]
+    assert found.warnings == ()
+    (first, *_) = (one.key for one in found.facts if isinstance(one, WorkloadFact))
+    thing["spec"]["replicas"] = 0
+    assert workloads(world(thing)) == {}
+    del thing["spec"]["replicas"]
+    (only,) = (one.key for one in world(thing).facts if isinstance(one, WorkloadFact))
+    assert only == first
 
 
 def described() -> list[Wire]:

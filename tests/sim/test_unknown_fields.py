@@ -208,7 +208,7 @@ def test_a_setting_that_would_change_decisions_and_does_not_is_named() -> None:
 
 
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n"
-DEPLOYMENT = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n"
+DAEMON_SET = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: x}\n"
 JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -222,10 +222,9 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]
     [
         pytest.param(SERVICE, "f.yaml:1: Service (v1) is not known and was left out", id="unknown"),
         pytest.param(
-            DEPLOYMENT,
-            "f.yaml:1: Deployment (apps/v1) is not queued and was left out: what is queued through"
-            " its pods is not queued here",
-            id="queued by Kueue only",
+            DAEMON_SET,
+            "f.yaml:1: DaemonSet (apps/v1) is not known and was left out",
+            id="of a group with kinds that are queued",
         ),
     ],
 )
@@ -239,9 +238,9 @@ def test_a_kind_that_is_left_out_is_told_in_one_line_for_all_its_objects(
 
 
 def test_a_kind_is_told_once_for_all_files() -> None:
-    documents = [*parse(DEPLOYMENT, file="a.yaml"), *parse(DEPLOYMENT, file="b.yaml")]
+    documents = [*parse(DAEMON_SET, file="a.yaml"), *parse(DAEMON_SET, file="b.yaml")]
     (told,) = read_world(documents, now=0.0, compatibility=Compatibility.KUEUE).warnings
-    assert told.startswith("a.yaml:1: Deployment")
+    assert told.startswith("a.yaml:1: DaemonSet")
 
 
 def test_jobs_that_name_no_queue_are_told_in_one_line() -> None:

@@ -9,12 +9,12 @@ from queueing.webhooks.admission import mutate
 from queueing.webhooks.jobs import DefaultingContext, default_job, has_managed_owner
 from queueing.webhooks.policies import render as validating
 from queueing.webhooks.scope import Scope
-from queueing.webhooks.suspension import JOB, SuspendedKind, kinds_on, name_with
+from queueing.webhooks.suspension import JOB, QueuedKind, kinds_on, name_with
 
 TRAINING = kinds_on(["kubeflow.org/pytorchjob", "jobset.x-k8s.io/jobset"], {})
 
 
-def rules(*kinds: SuspendedKind) -> PolicyRules:
+def rules(*kinds: QueuedKind) -> PolicyRules:
     return PolicyRules(
         namespaces=Selector(), without_queue_name=False, namespace="kueue-system", kinds=kinds
     )
@@ -23,7 +23,7 @@ def rules(*kinds: SuspendedKind) -> PolicyRules:
 def test_the_configuration_turns_kinds_on_and_jobs_always_are() -> None:
     assert kinds_on([], {}) == (JOB,)
     assert {one.kind for one in TRAINING} == {"Job", "JobSet", "PyTorchJob"}
-    assert {one.kind for one in kinds_on(["pod", "deployment"], {})} == {"Job"}
+    assert {one.kind for one in kinds_on(["pod", "deployment"], {})} == {"Deployment", "Job"}
 
 
 def test_a_kind_with_a_gate_is_on_only_with_it() -> None:

@@ -51,7 +51,7 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
     except NotFoundError:
         return False
     present = found.get("webhooks") or []
-    mine = {one["name"]: one for one in present if one["name"] in ours or _suspends_a_kind(one)}
+    mine = {one["name"]: one for one in present if one["name"] in ours or _is_of_a_kind(one)}
     others = [hook for hook in present if hook["name"] not in mine]
     if not others:
         return False
@@ -65,11 +65,12 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
     return True
 
 
-def _suspends_a_kind(hook: Wire) -> bool:
+def _is_of_a_kind(hook: Wire) -> bool:
     """Say whether a webhook is about a kind that is on, or was."""
     client = hook["clientConfig"]
     path = str(client.get("url") or client.get("service", {}).get("path"))
-    return f"/mutate-{configurations.BY_FIELD}" in path
+    begun = (configurations.BY_FIELD, configurations.OF_MARKS)
+    return any(f"/mutate-{one}" in path for one in begun)
 
 
 def _beside(hook: Wire, like: Wire) -> Wire:

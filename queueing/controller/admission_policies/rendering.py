@@ -25,15 +25,19 @@ from queueing.kube.resources import (
 )
 from queueing.translate.labels import NAMESPACE, PRIORITY_CLASS, QUEUE_NAME
 from queueing.webhooks.jobs import labelled_itself, owners, without_owner
+from queueing.webhooks.marking import is_its_own, marking
+from queueing.webhooks.patches import labelled, when
 from queueing.webhooks.policies import claims
 from queueing.webhooks.policies import render as validation
 from queueing.webhooks.scope import Scope, selector_wire
 from queueing.webhooks.suspension import (
     JOB,
-    SuspendedKind,
+    MarkedKind,
+    QueuedKind,
     by_field,
+    in_order,
     is_suspended,
-    labelling,
+    marked,
     name_with,
     suspending,
 )
@@ -68,8 +72,8 @@ class PolicyRules:
     without_queue_name: bool
     namespace: str
     """The namespace of this installation, where the probe is tried."""
-    kinds: tuple[SuspendedKind, ...] = (JOB,)
-    """Kinds that are on, and suspended by a field."""
+    kinds: tuple[QueuedKind, ...] = (JOB,)
+    """Kinds that are on."""
     service: str = "kueue-webhook-service"
     """Name of the Service by which the API server calls webhooks."""
     default_class: bool = True
@@ -94,8 +98,8 @@ def digest_of(rendered: Rendered) -> str:
 
 def _mutating(rules: PolicyRules) -> Iterator[Pair]:
     everywhere, nobodys = selector_wire(rules.namespaces), without_owner(owners(rules.kinds))
-    labelled = labelled_itself(_LABELLED, rules.kinds)
-    managed = f"({labelled}) || ({nobodys})" if rules.without_queue_name else labelled
+    itself = labelled_itself(_LABELLED, rules.kinds)
+    managed = f"({itself}) || ({nobodys})" if rules.without_queue_name else itself
     for field, kinds in by_field(rules.kinds).items():
         yield _pair(
             name_with("queueing-suspend-jobs", field),
@@ -108,24 +112,57 @@ def _mutating(rules: PolicyRules) -> Iterator[Pair]:
         yield _pair(
             name_with("queueing-default-queue", field),
             [("without-queue", _UNLABELLED), ("without-owner", nobodys)],
-            _json(f"{labelling(QUEUE_NAME, 'default')} + {suspending(field)}"),
+            _json(f"{labelled(QUEUE_NAME, 'default')} + {suspending(field)}"),
             _created(kinds, everywhere),
             "LocalQueue",
         )
+    yield from _marking(rules, everywhere, managed, nobodys)
     if not rules.default_class or not rules.kinds:
         return
     yield _pair(
         DEFAULT_PRIORITY,
         [("without-class", _UNCLASSED)],
-        _json(f"({_LABELLED}) ? {labelling(PRIORITY_CLASS, 'default')} : []"),
-        _created(sorted(rules.kinds, key=lambda one: (one.group, one.plural)), everywhere),
+        _json(when(_LABELLED, labelled(PRIORITY_CLASS, "default"))),
+        _created(in_order(rules.kinds), everywhere),
         "WorkloadPriorityClass",
     )
 
 
-def _created(kinds: Iterable[SuspendedKind], namespaces: Wire) -> Wire:
-    """Return the constraints of a policy on the creation of objects of some kinds."""
-    rules = [{**one.rule, "operations": ["CREATE"]} for one in kinds]
+def _marking(rules: PolicyRules, everywhere: Wire, managed: str, nobodys: str) -> Iterator[Pair]:
+    """Yield what marks the templates of pods that are queued, and gives their owners a queue.
+
+    The queue and the class that others fill in are copied when a policy is run again, hence no
+    condition about them.
+    """
+    for kind in marked(rules.kinds):
+        own = ("its-own", is_its_own(kind))
+        marks = _pair(
+            f"queueing-mark-{kind.plural}",
+            [own],
+            _json(when(managed, marking(kind.through))),
+            _created([kind], everywhere),
+        )
+        # What is not marked would run, and nobody would stop it.
+        marks[0][1]["spec"]["failurePolicy"] = "Fail"
+        yield marks
+        yield _pair(
+            f"queueing-default-queue-{kind.plural}",
+            [own, ("without-queue", _UNLABELLED), ("without-owner", nobodys)],
+            _json(labelled(QUEUE_NAME, "default")),
+            _created([kind], everywhere),
+            "LocalQueue",
+        )
+
+
+def _created(kinds: Iterable[QueuedKind], namespaces: Wire) -> Wire:
+    """Return the constraints of a policy on the creation of objects of some kinds.
+
+    Those whose pods are queued may be given a queue later as well.
+    """
+    rules = [
+        {**one.rule, "operations": ["CREATE", *(["UPDATE"] if isinstance(one, MarkedKind) else [])]}
+        for one in kinds
+    ]
     return {"namespaceSelector": namespaces, "resourceRules": rules}
 
 

@@ -4,6 +4,7 @@ from queueing.kinds.frameworks import Framework
 from queueing.translate import labels
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     KindResource,
+    PodSetRule,
     QueueableKindSpec,
     StateRule,
     Suspension,
@@ -21,6 +22,8 @@ SPEC = QueueableKindSpec(
             stopped="object.?status.readyReplicas.orValue(0) == 0",
         )
     ),
+    pod_sets=[PodSetRule(name="main", template="spec.template", spec_only=True)],
+    groups="object.spec.?replicas.orValue(1)",
     active=StateRule(expression="object.?status.replicas.orValue(0) > 0"),
 )
 FRAMEWORKS = (Framework(name="deployment", spec=SPEC, prebuilt=False, implies=("pod",)),)

@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from queueing.kinds.builtin.statefulset import fixed_shape
+from queueing.kinds.builtin.statefulset import MAIN, fixed_shape
 from queueing.kinds.frameworks import Framework
-from queueing.kinds.hooks import Hooks, Seen
+from queueing.kinds.hooks import Hooks, PodGroups, Seen
 from queueing.kinds.pod_sets import PodSet
 from queueing.translate import labels
+from queueing.translate.wire.meta import Meta
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     FixedField,
     KindResource,
@@ -29,6 +30,15 @@ _TEMPLATES = "spec.leaderWorkerTemplate"
 _LEADER, _WORKER = f"{_TEMPLATES}.leaderTemplate", f"{_TEMPLATES}.workerTemplate"
 _HAS_LEADER = f"has(object.{_LEADER})"
 _SIZE = f"object.{_TEMPLATES}.?size.orValue(1)"
+_GROUP = f"{_OF_CONTROLLER}/group-index"
+_LEADER_NAME = f"{_OF_CONTROLLER}/leader-name"
+LEADER, WORKER = "leader", "worker"
+_REPLICAS = "object.spec.?replicas.orValue(1)"
+_SURGE = "object.spec.?rolloutStrategy.?rollingUpdateConfiguration.?maxSurge.orValue(0)"
+_UPDATES = (
+    f"!(string({_SURGE}) in ['0', '0%']) && object.?status.updatedReplicas.orValue(0) < {_REPLICAS}"
+)
+_REPLICAS_NOW = "object.?status.replicas.orValue(0)"
 _INDEX = PodIndexes(pod_index_label=f"{_OF_CONTROLLER}/worker-index")
 
 SPEC = QueueableKindSpec(
@@ -50,19 +60,20 @@ SPEC = QueueableKindSpec(
         )
     ),
     pod_sets=[
-        PodSetRule(name="leader", when=_HAS_LEADER, template=_LEADER),
+        PodSetRule(name=LEADER, when=_HAS_LEADER, template=_LEADER),
         PodSetRule(
-            name="worker",
+            name=WORKER,
             when=_HAS_LEADER,
             count=f"{_SIZE} - 1",
             template=_WORKER,
             topology=_INDEX,
         ),
         PodSetRule(
-            name="main", when=f"!{_HAS_LEADER}", count=_SIZE, template=_WORKER, topology=_INDEX
+            name=MAIN, when=f"!{_HAS_LEADER}", count=_SIZE, template=_WORKER, topology=_INDEX
         ),
     ],
-    groups="object.spec.?replicas.orValue(1)",
+    # While it is updated there may be more of them for a while.
+    groups=f"{_UPDATES} && {_REPLICAS_NOW} > {_REPLICAS} ? {_REPLICAS_NOW} : {_REPLICAS}",
     active=StateRule(expression="object.?status.replicas.orValue(0) > 0"),
     ready=StateRule(
         expression="object.?status.readyReplicas.orValue(0) >= object.spec.?replicas.orValue(1)"
@@ -95,5 +106,23 @@ def _bare(template: msgspec.Raw) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(parts))
 
 
-HOOKS = Hooks(pod_sets=without_bookkeeping)
+def number(pod: Meta) -> int | None:
+    """Return the number of the group that a pod is of."""
+    text = pod.labels.get(_GROUP, "")
+    return int(text) if text.isdecimal() else None
+
+
+def role(pod: Meta) -> str:
+    """Return the pod set of a pod: a worker names its leader."""
+    return WORKER if _LEADER_NAME in pod.annotations else LEADER
+
+
+HOOKS = Hooks(
+    pod_sets=without_bookkeeping,
+    pod_groups=PodGroups(
+        number=number,
+        role=role,
+        owner_label=_KEPT,
+    ),
+)
 FRAMEWORKS = (Framework(name=NAME, spec=SPEC, hooks=HOOKS, prebuilt=False, implies=("pod",)),)

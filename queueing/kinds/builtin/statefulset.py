@@ -1,6 +1,7 @@
 """StatefulSet: its pods are one group, which is admitted as a whole."""
 
 from queueing.kinds.frameworks import Framework
+from queueing.kinds.hooks import Hooks, PodGroups
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     FixedField,
     KindResource,
@@ -12,6 +13,8 @@ from queueing_api.queueing.v1alpha1.queueable_kind import (
     ThroughPods,
 )
 
+MAIN = "main"
+_INDEX = "apps.kubernetes.io/pod-index"
 SHAPE_FIELDS = (
     "nodeSelector",
     "affinity",
@@ -47,15 +50,33 @@ SPEC = QueueableKindSpec(
     ),
     pod_sets=[
         PodSetRule(
-            name="main",
+            name=MAIN,
             count="object.spec.?replicas",
             template="spec.template",
             spec_only=True,
-            topology=PodIndexes(pod_index_label="apps.kubernetes.io/pod-index"),
+            topology=PodIndexes(pod_index_label=_INDEX),
         )
     ],
+    on_hold="object.spec.?replicas.orValue(1) == 0",
     active=StateRule(expression="object.?status.replicas.orValue(0) > 0"),
     ready=StateRule(expression="object.?status.readyReplicas.orValue(0) >= podSets[0].count"),
     fixed=fixed_shape("spec.template"),
 )
-FRAMEWORKS = (Framework(name="statefulset", spec=SPEC, prebuilt=False, implies=("pod",)),)
+HOOKS = Hooks(
+    reads=("status.currentRevision", "status.updateRevision"),
+    pod_groups=PodGroups(
+        number=lambda _: 0,
+        role=lambda _: MAIN,
+        annotations={
+            # Pods come one by one, each when the one before is ready.
+            "kueue.x-k8s.io/pod-group-fast-admission": "true",
+            "kueue.x-k8s.io/pod-group-serving": "true",
+            "kueue.x-k8s.io/pod-group-pod-index-label": _INDEX,
+        },
+        on_hold="StatefulSet scaled to zero; workload on hold",
+        off_hold="Workload no longer on hold; waiting for quota reservation",
+    ),
+)
+FRAMEWORKS = (
+    Framework(name="statefulset", spec=SPEC, hooks=HOOKS, prebuilt=False, implies=("pod",)),
+)

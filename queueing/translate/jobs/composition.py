@@ -62,6 +62,11 @@ def compose(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) 
 
     The finalizer keeps the Workload, which has the original pod template, until that is restored.
     """
+    return msgspec.json.encode(composed(origin, pod_sets, priority))
+
+
+def composed(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) -> dict[str, Any]:
+    """Return the same as plain values."""
     job = origin.metadata
     spec: dict[str, Any] = {"podSets": pod_sets, "active": True, **priority.fields()}
     queue = job.labels.get(labels.QUEUE_NAME, "")
@@ -70,23 +75,19 @@ def compose(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) 
     limit = max_execution_time(job)
     if limit is not None:
         spec["maximumExecutionTimeSeconds"] = limit
-    return msgspec.json.encode(
-        {
-            "apiVersion": API_VERSION,
-            "kind": "Workload",
-            "metadata": {
-                "name": origin.name,
-                "namespace": job.namespace,
-                "labels": _labels(origin),
-                "annotations": _annotations(origin),
-                "finalizers": [labels.RESOURCE_IN_USE],
-                "ownerReferences": [
-                    owner_reference(origin.kind.api_version, origin.kind.kind, job)
-                ],
-            },
-            "spec": spec,
-        }
-    )
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Workload",
+        "metadata": {
+            "name": origin.name,
+            "namespace": job.namespace,
+            "labels": _labels(origin),
+            "annotations": _annotations(origin),
+            "finalizers": [labels.RESOURCE_IN_USE],
+            "ownerReferences": [owner_reference(origin.kind.api_version, origin.kind.kind, job)],
+        },
+        "spec": spec,
+    }
 
 
 def max_execution_time(job: Meta) -> int | None:

@@ -106,6 +106,11 @@ class JobView(ABC):
         return self.pod_sets[0].template if self.pod_sets else PodTemplate()
 
     @property
+    def queued_through_pods(self) -> bool:
+        """Whether its pods are queued in its place, each by itself or in groups."""
+        return False
+
+    @property
     @abstractmethod
     def priority_class(self) -> str:
         """Name of the PriorityClass of its pods; empty without one."""

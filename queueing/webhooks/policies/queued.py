@@ -1,4 +1,4 @@
-"""Demands on queued objects of any kind that is suspended by a field: queue, class, time, changes.
+"""Demands on queued objects of any kind: queue, class, time, changes.
 
 A new object that bears no more than names of its queue and its priority class is not asked about,
 if such a queue can be: there is nothing else that a demand could find in it.
@@ -10,9 +10,10 @@ from typing import Final
 
 from queueing.webhooks.findings import CauseType
 from queueing.webhooks.jobs import MAX_EXECUTION, NO_OBJECT_NAME, PREBUILT, PRIORITY_CLASS, QUEUE
+from queueing.webhooks.patches import optional
 from queueing.webhooks.policies.demand import GROUP, WHOLE_NUMBER, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
-from queueing.webhooks.suspension import SuspendedKind, is_suspended, optional
+from queueing.webhooks.suspension import QueuedKind, SuspendedKind, is_suspended
 from queueing.webhooks.workloads import ELASTIC
 from queueing_api.queueing.v1alpha1.queueable_kind import FixedField
 
@@ -42,12 +43,12 @@ _MARKS: Final = (
 )
 
 
-def _variables(kind: SuspendedKind) -> dict[str, str]:
+def _variables(kind: QueuedKind) -> dict[str, str]:
     return {
         "labels": _LABELS,
         "annotations": "object.metadata.?annotations.orValue({})",
         "oldLabels": _OLD_LABELS,
-        "kept": f"oldObject == null || {is_suspended(kind.field)}",
+        "kept": f"oldObject == null || {kind.free}",
         **GATES,
     }
 
@@ -107,7 +108,7 @@ _CHANGES: Final = (
 )
 
 
-def _unsupported(kind: SuspendedKind) -> Iterator[Demand]:
+def _unsupported(kind: QueuedKind) -> Iterator[Demand]:
     """Yield the demands not to ask for what a kind cannot do."""
     told = f'"{kind.api_version}, Kind={kind.kind}"'
     if not kind.prebuilt:
@@ -151,13 +152,13 @@ def _what_is_in(found: str) -> str:
     return f"[{found}.orValue([])].filter(v, v != dyn([]) && v != dyn({{}}))"
 
 
-def name_of(kind: SuspendedKind) -> str:
+def name_of(kind: QueuedKind) -> str:
     """Return what the names of a kind's policies end with."""
     return kind.plural if kind.group == "batch" else f"{kind.plural}.{kind.group}"
 
 
 def policy_of(
-    kind: SuspendedKind,
+    kind: QueuedKind,
     *,
     variables: Mapping[str, str] = MappingProxyType({}),
     demands: Sequence[Demand] = (),
@@ -168,7 +169,6 @@ def policy_of(
 
     `marks` say in CEL which new objects the demands of its own can find anything in.
     """
-    idle = is_suspended(kind.field, "oldObject")
     return Policy(
         name=f"queueing-validate-{name_of(kind)}",
         kind=kind.kind,
@@ -185,7 +185,7 @@ def policy_of(
             *GATES_DEMANDS,
             *_CHANGES,
             *changes,
-            *(fixed(one, idle) for one in kind.fixed),
+            *(fixed(one, kind.was_free) for one in kind.fixed),
         ),
         of_jobs=True,
     )

@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
+from queueing.webhooks.policies.marked import policy_of_marked
 from queueing.webhooks.policies.queued import beside_a_default_queue, policy_of
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.workloads import WORKLOADS
 from queueing.webhooks.scope import Scope, selector_wire
-from queueing.webhooks.suspension import JOB
+from queueing.webhooks.suspension import JOB, SuspendedKind, marked
 
 Wire = dict[str, Any]
 
@@ -26,8 +27,9 @@ def render(scope: Scope) -> list[Wire]:
     """Return every policy followed by its binding, in a fixed order."""
     chosen = [one for one in POLICIES if one not in _OF_JOBS or JOB in scope.kinds]
     for kind in scope.kinds:
-        if kind != JOB:
+        if isinstance(kind, SuspendedKind) and kind != JOB:
             chosen += [policy_of(kind), beside_a_default_queue(kind)]
+    chosen += map(policy_of_marked, marked(scope.kinds))
     if scope.reject_unknown_flavors:
         chosen.append(FLAVORS_OF_CHECKS)
     return [wire for policy in chosen for wire in _pair(policy, scope)]

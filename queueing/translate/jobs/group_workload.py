@@ -1,0 +1,48 @@
+"""Composes the Workload of a group of pods whose owner makes them one by one.
+
+It exists before the pods do, and is named after their owner, which does not control it: the pods
+become its owners as they come.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from queueing.translate.jobs.composition import Origin, composed
+from queueing.translate.jobs.priority import Priority
+
+OF_A_GROUP: Final = "kueue.x-k8s.io/is-group-workload"
+NUMBER: Final = "kueue.x-k8s.io/component-workload-index"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group of pods of one owner."""
+
+    origin: Origin
+    number: int | None = None
+    """Its number among the groups of the owner, from 0 on; None for the only one."""
+    named_after: str
+    """What its Workload is named after, with the owner's uid."""
+
+    @property
+    def name(self) -> str:
+        """Name of its Workload, which is that of the group as well."""
+        meta = msgspec.structs.replace(self.origin.metadata, name=self.named_after)
+        return Origin(kind=self.origin.kind, metadata=meta).name
+
+
+def compose_group(group: Group, pod_sets: list[dict[str, Any]], priority: Priority) -> bytes:
+    """Return the Workload of a group to create."""
+    found = composed(group.origin, pod_sets, priority)
+    metadata = found["metadata"]
+    (owner,) = metadata["ownerReferences"]
+    metadata["ownerReferences"] = [
+        {key: owner[key] for key in ("apiVersion", "kind", "name", "uid")}
+    ]
+    metadata["name"] = group.name
+    metadata["annotations"][OF_A_GROUP] = "true"
+    if group.number is not None:
+        metadata["annotations"][NUMBER] = str(group.number)
+    return msgspec.json.encode(found)
