@@ -37,7 +37,7 @@ def _scope(configuration: Any, minor: int) -> Scope:
         is_enabled,
         managed_namespaces,
     )
-    from queueing.webhooks.suspension import kinds_on  # noqa: PLC0415 - with it
+    from queueing.webhooks.suspension import kinds_of  # noqa: PLC0415 - with it
 
     return Scope(
         namespaces=managed_namespaces(configuration),
@@ -45,7 +45,7 @@ def _scope(configuration: Any, minor: int) -> Scope:
         namespace=configuration.namespace,
         service=configuration.internal_cert_management.webhook_service_name,
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),
-        kinds=kinds_on(configuration.integrations.frameworks, configuration.feature_gates),
+        kinds=kinds_of(configuration),
         minor=minor,
     )
 

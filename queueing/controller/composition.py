@@ -103,7 +103,7 @@ class Parts:
         self.writer.ended = self.cycles.go_on
         self.queues = WorkQueues(self.cycles.wanted)
         self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
-        self.kinds = Kinds(client, self.pump, self.objects)
+        self.kinds = Kinds(client, self.pump, self.objects, self._rules.external)
         for kind in self._rules.kinds:
             self.kinds.activate(kind)
         self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)

@@ -10,6 +10,7 @@ from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.core.lifecycle.rules import Backoff, LifeRules, PodsReadyRules
 from queueing.core.settings import Compatibility, Settings
 from queueing.kinds.compiler import Kind
+from queueing.kinds.external import external_kind
 from queueing.kinds.registry import queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
@@ -21,8 +22,9 @@ from queueing.translate.configuration import (
     rules_of,
     settings_of,
 )
+from queueing.translate.jobs.composition import JobKind
 from queueing.translate.transformations import ResourceRules
-from queueing.webhooks.suspension import kinds_on
+from queueing.webhooks.suspension import kinds_of
 from queueing_api.config.v1beta2 import Configuration
 
 JOB_WORKERS = 24
@@ -47,6 +49,8 @@ class ControllerRules:
     identity: str
     kinds: Sequence[Kind] = ()
     """Described kinds whose objects are queued, beside batch/v1 Jobs."""
+    external: Sequence[JobKind] = ()
+    """Kinds that other controllers queue."""
     configuration: Configuration | None = None
     """The file as read, for its `deviceClassMappings`."""
     namespace: str = "kueue-system"
@@ -89,6 +93,7 @@ def controller_rules(
         ),
         identity=identity,
         kinds=queued_kinds(configuration.integrations.frameworks, configuration.feature_gates),
+        external=tuple(map(external_kind, configuration.integrations.external_frameworks)),
         configuration=configuration,
         namespace=configuration.namespace,
     )
@@ -135,7 +140,7 @@ def policy_rules(configuration: Configuration) -> PolicyRules:
         namespaces=managed_namespaces(configuration),
         without_queue_name=configuration.manage_jobs_without_queue_name,
         namespace=configuration.namespace,
-        kinds=kinds_on(configuration.integrations.frameworks, configuration.feature_gates),
+        kinds=kinds_of(configuration),
         service=configuration.internal_cert_management.webhook_service_name,
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),

@@ -23,7 +23,6 @@ UNHEEDED: dict[str, str] = {
     "clientConnection.qps": "calls are paced by the answers of the API server",
     "clientConnection.burst": "calls are paced by the answers of the API server",
     "multiKueue": "there is no MultiKueue",
-    "integrations.externalFrameworks": "jobs of other kinds are not looked at",
 }
 """Dotted path of a field, and what holds instead."""
 

@@ -14,8 +14,11 @@ from typing import Any, Final
 
 from typing_extensions import override
 
+from queueing.kinds.external import external_kind
 from queueing.kinds.registry import frameworks_on
+from queueing.translate.jobs.composition import JobKind
 from queueing.webhooks.patches import added, optional, room
+from queueing_api.config.v1beta2 import Configuration
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     FixedField,
     QueueableKindSpec,
@@ -105,6 +108,21 @@ class MarkedKind(QueuedKind):
         return _OBJECT.sub("oldObject", f"({self.through.stopped})")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerKind(QueuedKind):
+    """A kind that another controller queues: nothing is asked of its objects."""
+
+    @property
+    @override
+    def free(self) -> str:
+        return "true"
+
+    @property
+    @override
+    def was_free(self) -> str:
+        return "true"
+
+
 def of_description(spec: QueueableKindSpec) -> QueuedKind | None:
     """Return a kind by its description; None for pods, which are gated themselves."""
     named, suspend, fixed = spec.resource, spec.suspend, tuple(spec.fixed)
@@ -136,6 +154,18 @@ def kinds_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Queu
         for one in frameworks_on(frameworks, gates)
         if (found := of_description(one.spec)) is not None
     )
+
+
+def kinds_of(configuration: Configuration) -> tuple[QueuedKind, ...]:
+    """Return the kinds that a Configuration turns on, and those that other controllers queue."""
+    found = configuration.integrations
+    elsewhere = (_elsewhere(external_kind(name)) for name in found.external_frameworks)
+    return (*kinds_on(found.frameworks, configuration.feature_gates), *elsewhere)
+
+
+def _elsewhere(kind: JobKind) -> OwnerKind:
+    version = kind.api_version.rpartition("/")[2]
+    return OwnerKind(group=kind.group, version=version, kind=kind.kind, plural=kind.plural)
 
 
 JOB: Final = next(one for one in kinds_on((), {}) if isinstance(one, SuspendedKind))

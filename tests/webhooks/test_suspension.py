@@ -9,7 +9,8 @@ from queueing.webhooks.admission import mutate
 from queueing.webhooks.jobs import DefaultingContext, default_job, has_managed_owner
 from queueing.webhooks.policies import render as validating
 from queueing.webhooks.scope import Scope
-from queueing.webhooks.suspension import JOB, QueuedKind, kinds_on, name_with
+from queueing.webhooks.suspension import JOB, QueuedKind, kinds_of, kinds_on, name_with
+from queueing_api.config.v1beta2 import Configuration
 
 TRAINING = kinds_on(["kubeflow.org/pytorchjob", "jobset.x-k8s.io/jobset"], {})
 
@@ -87,6 +88,21 @@ def test_who_queues_for_its_children_are_the_kinds_that_are_on() -> None:
     launcher = {"metadata": {"ownerReferences": [owner]}}
     assert not has_managed_owner(launcher)
     assert has_managed_owner(launcher, kinds_on(["kubeflow.org/mpijob"], {}))
+
+
+def test_kinds_that_other_controllers_queue_queue_for_what_they_own() -> None:
+    integrations = {"externalFrameworks": ["Experiment.v1.lab.example.com"]}
+    kinds = kinds_of(Configuration.model_validate({"integrations": integrations}))
+    owner = {"apiVersion": "lab.example.com/v2", "kind": "Experiment", "controller": True}
+    assert has_managed_owner({"metadata": {"ownerReferences": [owner]}}, kinds)
+    resources = {
+        rule["resources"][0]
+        for _, wire in render(rules(*kinds))
+        for rule in wire["spec"].get("matchConstraints", {}).get("resourceRules", ())
+    }
+    assert resources == {"jobs", "pods"}
+    names = [one["metadata"]["name"] for one in validating.render(Scope(kinds=kinds))]
+    assert not any("experiment" in name for name in names)
 
 
 def test_webhooks_are_not_asked_about_what_an_object_of_a_kind_that_is_on_makes() -> None:

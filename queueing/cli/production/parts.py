@@ -25,7 +25,7 @@ from queueing.serving.tls_settings import TlsSettings
 from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.translate.unheeded import unheeded
 from queueing.webhooks.admission import WebhookSettings
-from queueing.webhooks.suspension import kinds_on
+from queueing.webhooks.suspension import kinds_of
 from queueing_api.config.ciphers import OPENSSL_NAMES
 from queueing_api.config.server import TlsOptions
 from queueing_api.config.v1beta2 import Configuration
@@ -81,7 +81,7 @@ def serving_options(flags: Flags, configuration: Configuration, socket: Path) ->
         socket=socket,
         managed=managed_namespaces(configuration),
         manage_without_queue=configuration.manage_jobs_without_queue_name,
-        kinds=kinds_on(configuration.integrations.frameworks, configuration.feature_gates),
+        kinds=kinds_of(configuration),
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         rules=WebhookSettings(
             reject_unknown_flavors_of_checks=is_enabled(

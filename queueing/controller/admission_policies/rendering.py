@@ -33,6 +33,7 @@ from queueing.webhooks.scope import Scope, selector_wire
 from queueing.webhooks.suspension import (
     JOB,
     MarkedKind,
+    OwnerKind,
     QueuedKind,
     by_field,
     in_order,
@@ -162,6 +163,7 @@ def _created(kinds: Iterable[QueuedKind], namespaces: Wire) -> Wire:
     rules = [
         {**one.rule, "operations": ["CREATE", *(["UPDATE"] if isinstance(one, MarkedKind) else [])]}
         for one in kinds
+        if not isinstance(one, OwnerKind)
     ]
     return {"namespaceSelector": namespaces, "resourceRules": rules}
 

@@ -7,7 +7,7 @@ nothing; one whose definition appears, or goes away, while we run is taken up or
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any, NoReturn
@@ -24,7 +24,7 @@ from queueing.kinds.jobs import DescribedJob, Find, described, names, read_job
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
-from queueing.translate.jobs.composition import GroupKind
+from queueing.translate.jobs.composition import GroupKind, JobKind
 from queueing.translate.wire.definitions import Definition
 
 logger = logging.getLogger(__name__)
@@ -65,8 +65,11 @@ class _Followed:
 class Kinds:
     """The described kinds of one term."""
 
-    def __init__(self, client: Client, pump: Pump, objects: Objects) -> None:
+    def __init__(
+        self, client: Client, pump: Pump, objects: Objects, external: Sequence[JobKind] = ()
+    ) -> None:
         self._client, self._pump, self._objects = client, pump, objects
+        self._external = {one.group_kind: one for one in external}
         self._related = RelatedObjects(client, self._read_anew)
         self._wanted: dict[GroupKind, Kind] = {}
         self._definitions: dict[str, Definition] = {}
@@ -121,6 +124,7 @@ class Kinds:
         match event:
             case Added(object=found) | Modified(object=found):
                 self._definitions[found.metadata.name] = found
+                self._name(found)
                 self._settle(found.group_kind)
             case Deleted(key=name):
                 gone = self._definitions.pop(name, None)
@@ -130,6 +134,12 @@ class Kinds:
                     self._pump.attend_workloads_of(gone.group_kind)
             case Synced():
                 pass
+
+    def _name(self, found: Definition) -> None:
+        """Note what a kind is called in URLs that another controller queues."""
+        kind = self._external.get(found.group_kind)
+        if kind is not None:
+            self._objects.external[found.group_kind] = replace(kind, plural=found.spec.names.plural)
 
     def _settle(self, of: GroupKind) -> None:
         """Follow a kind exactly if it is wanted and served."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from queueing.controller.stores.objects import Objects
 from queueing.core.selectors import Selector, selects
+from queueing.kinds.owners import Owned
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs.management import asks_to_be_queued
-from queueing.translate.jobs.view import JobView
 
 TELL_READY_WITHIN_S = 5.0
 """Default of `JobRules.tell_ready_within_s`."""
@@ -29,7 +29,7 @@ class JobRules:
     """For how many seconds the write of `PodsReady` may be put off while the API server is slow."""
 
 
-def is_managed(objects: Objects, rules: JobRules, job: JobView) -> bool:
+def is_managed(objects: Objects, rules: JobRules, job: Owned) -> bool:
     """Say whether a Job is managed, by its labels, its owner and its namespace."""
     if not asks_to_be_queued(job.metadata, without_queue_name=rules.without_queue_name):
         return False

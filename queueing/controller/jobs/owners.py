@@ -5,10 +5,10 @@ A Job of a JobSet of a TrainJob is queued with the TrainJob, also where JobSets 
 
 import msgspec
 
-from queueing.controller.jobs.ancestry import Ancestry
+from queueing.controller.jobs.ancestry import Ancestry, QueuedElsewhere
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
-from queueing.kinds.owners import DEPTH_MAX, OwnerGoneError
+from queueing.kinds.owners import DEPTH_MAX, Owned, OwnerGoneError
 from queueing.kinds.registry import LOOKED_THROUGH
 from queueing.kube.errors import NotFoundError, NotPermittedError
 from queueing.translate.jobs.management import group_kind_of
@@ -50,7 +50,7 @@ class Owners:
         except NotFoundError as error:
             raise OwnerGoneError(above) from error
         except NotPermittedError:
-            if of in LOOKED_THROUGH:
+            if of in LOOKED_THROUGH or of in self._objects.external:
                 raise
             return False  # nobody describes the kind any more, or it is not queued as it is
         owner = _identified.decode(reply)
@@ -58,7 +58,8 @@ class Owners:
         if is_meant and is_followed:
             self._writes.absorb_job(reply, kind)
         passed = self._ancestry.passed
-        passed[above.uid] = owner if is_meant else None
+        known: Owned = QueuedElsewhere(owner.metadata) if of in self._objects.external else owner
+        passed[above.uid] = known if is_meant else None
         if len(passed) > REMEMBERED_MAX:
             del passed[next(iter(passed))]
         return True

@@ -24,7 +24,7 @@ from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, Pods, of_workload
 from queueing.core.names import Key, Uid
-from queueing.kinds.owners import OwnerGoneError, OwnersError
+from queueing.kinds.owners import Owned, OwnerGoneError, OwnersError
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.jobs.view import JobView
 
@@ -200,5 +200,5 @@ class JobReconciler:
     def _queue_of(self, gang: Gang) -> WorkQueue[Key]:
         return self._queues.gangs if gang.form.several else self._queues.jobs
 
-    def _is_managed(self, job: JobView) -> bool:
+    def _is_managed(self, job: Owned) -> bool:
         return is_managed(self._objects, self._rules, job)

@@ -83,6 +83,8 @@ class Objects:
     """Key of each Job by its uid."""
     kinds: dict[GroupKind, JobKind] = field(default_factory=lambda: {KIND.group_kind: KIND})
     """Kinds of jobs that are queued, or were."""
+    external: dict[GroupKind, JobKind] = field(default_factory=dict)
+    """Kinds that are served and that another controller queues."""
     workload_keys: dict[str, Key] = field(default_factory=dict)
     """Key of each Workload by its uid."""
     gangs: GangMembers = field(default_factory=GangMembers)

@@ -8,6 +8,7 @@ class Names(Wire, frozen=True):
     """Names of the kind."""
 
     kind: str = ""
+    plural: str = ""
 
 
 class Version(Wire, frozen=True):

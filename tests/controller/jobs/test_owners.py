@@ -19,6 +19,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kinds.owners import OwnerGoneError
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.kube.errors import NotPermittedError
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
@@ -37,6 +38,7 @@ class Learned:
 
     owners: Owners
     client: Client
+    ancestry: Ancestry
     denied: bool = False
     absorbed: list[JobKind] = field(default_factory=list)
 
@@ -68,7 +70,7 @@ async def cluster() -> AsyncIterator[tuple[Learned, JobView]]:
         objects = Objects()
         objects.kinds[KIND.group_kind] = KIND
         ancestry = Ancestry(objects, lambda _job: True)
-        found = Learned(Owners(objects, writes, ancestry), client, absorbed=absorbed)
+        found = Learned(Owners(objects, writes, ancestry), client, ancestry, absorbed=absorbed)
         denied.append(found)
         yield found, below(msgspec.json.decode(reply))
 
@@ -86,6 +88,28 @@ async def test_an_owner_of_a_described_kind_is_read_before_its_job_is_queued_by_
     async with cluster() as (found, child):
         await found.owners.learn(child)
         assert found.absorbed == [KIND]
+
+
+async def test_an_owner_that_another_controller_queues_is_queued_in_the_place_of_its_jobs() -> None:
+    async with cluster() as (found, child):
+        objects = found.ancestry.objects
+        assert found.ancestry.ancestor_of(child) is None
+        objects.external[KIND.group_kind] = objects.kinds.pop(KIND.group_kind)
+        await found.owners.learn(child)
+        assert found.absorbed == []
+        above = found.ancestry.ancestor_of(child)
+        assert above is not None
+        assert above.metadata.name == "sweep"
+        assert not found.ancestry.is_admitted(above)
+
+
+async def test_an_owner_that_another_controller_queues_must_be_readable() -> None:
+    async with cluster() as (found, child):
+        objects = found.ancestry.objects
+        objects.external[KIND.group_kind] = objects.kinds.pop(KIND.group_kind)
+        found.denied = True
+        with pytest.raises(NotPermittedError):
+            await found.owners.learn(child)
 
 
 async def test_an_owner_that_may_not_be_read_any_more_holds_up_no_job() -> None:
