@@ -2,6 +2,7 @@
 
 import gc
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says how busy the machine is.
@@ -15,3 +16,7 @@ def pytest_collection_finish() -> None:
     """Keep the tests themselves, which stay to the end, from being walked at each collection."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite what files want by what came")

@@ -15,6 +15,7 @@ MAPPED = [
     "controller",
     "cli",
     "serving",
+    "explain",
     "kinds",
     "kinds/builtin",
     *(f"cli/{one}" for one in ("kind", "local", "production", "usage")),

@@ -1,17 +1,15 @@
 """Who uses whose quota: nominal, used, borrowed and lent amounts of every queue and cohort.
 
-The first three are the quota tree's own. `lent` is what others use of a node's quota. What the
-members of a cohort borrow is charged first to the quota that is unused inside the cohort: to its
-members, and to the cohort's own, in proportion to what each has left to lend (what does not divide
-goes to the largest remainders). The rest the cohort has borrowed from its own parent.
+The first three are the quota tree's own, `lent` is what `core.quota.lending` says.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import CohortName, FlavorResource, QueueName
+from queueing.core.quota.lending import borrowed, lent_in
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 
@@ -59,10 +57,13 @@ def balance(
         leaves[queue.name] = tree.queue(queue.name)
         names |= dict.fromkeys([queue.cohort] if queue.cohort else [])
     inner = {name: node for name in sorted(names) if (node := tree.cohort(name)) is not None}
-    lent: dict[tuple[Node, FlavorResource], int] = {}
-    for root in (node for node in (*inner.values(), *leaves.values()) if node.parent is None):
-        for resource in sorted(root.resources()):
-            _charge(root, resource, lent)
+    lent = {
+        (node, resource): amount
+        for root in (*inner.values(), *leaves.values())
+        if root.parent is None
+        for resource in root.resources()
+        for node, amount in lent_in(root, resource).items()
+    }
     return QuotaBalances(
         queues={name: _balances(node, lent) for name, node in leaves.items()},
         cohorts={name: _balances(node, lent) for name, node in inner.items()},
@@ -78,17 +79,11 @@ def _balances(
         resource: QuotaBalance(
             nominal=node.cell(resource).quota,
             used=node.cell(resource).usage,
-            borrowed=_borrowed(node, resource),
+            borrowed=borrowed(node, resource),
             lent=lent.get((node, resource), 0),
         )
         for resource in sorted(set(node.resources()) | _declared(node))
     }
-
-
-def _borrowed(node: Node, resource: FlavorResource) -> int:
-    """Return the usage above the subtree's quota; 0 for a root, which cannot borrow."""
-    cell = node.cell(resource)
-    return 0 if node.parent is None else max(0, cell.usage - cell.quota)
 
 
 def _declared(node: Node) -> set[FlavorResource]:
@@ -99,35 +94,3 @@ def _declared(node: Node) -> set[FlavorResource]:
         for flavors in group.flavors
         for resource, _ in flavors.quotas
     }
-
-
-def _charge(
-    node: Node, resource: FlavorResource, lent: dict[tuple[Node, FlavorResource], int]
-) -> None:
-    """Charge what members borrow, and what was taken from above, to who has something left."""
-    children = list(_in_order(node))
-    wanted = sum(_borrowed(child, resource) for child in children)
-    wanted += lent.get((node, resource), 0)
-    left = [child.cell(resource) for child in children]
-    supply = [max(0, cell.quota - max(cell.usage, cell.local)) for cell in left]
-    supply.append(node.nominal(resource))
-    shares = _in_proportion(min(wanted, sum(supply)), supply)
-    for child, share in zip(children, shares, strict=False):
-        lent[child, resource] = share
-        _charge(child, resource, lent)
-
-
-def _in_order(node: Node) -> Iterator[Node]:
-    return iter(sorted(node.children(), key=lambda child: (child.is_queue, child.name)))
-
-
-def _in_proportion(amount: int, supply: list[int]) -> list[int]:
-    """Split an amount by largest remainder; equal remainders in the order given."""
-    total = sum(supply)
-    if total == 0:
-        return [0] * len(supply)
-    shares = [amount * one // total for one in supply]
-    by_remainder = sorted(range(len(supply)), key=lambda index: -(amount * supply[index] % total))
-    for index in by_remainder[: amount - sum(shares)]:
-        shares[index] += 1
-    return shares

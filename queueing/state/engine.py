@@ -118,6 +118,16 @@ class Engine:
         """
         return 0 if self._steps is not None else sweep(self._memory, most)
 
+    @property
+    def memory(self) -> Memory:
+        """What is remembered, for `queueing.explain`, which leaves it as it is."""
+        return self._memory
+
+    @property
+    def is_within_round(self) -> bool:
+        """Whether a round is being decided: quota that it has given is in no answer yet."""
+        return self._steps is not None
+
     def _shall_pause(self) -> bool:
         return self._pause is not None and self._pause()
 

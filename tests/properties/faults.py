@@ -25,6 +25,7 @@ from tests.properties import test_preemption_laws as preemption
 from tests.properties import test_promise_laws as promises
 from tests.properties import test_reach_laws as reach
 from tests.properties import test_rebuild_laws as rebuild
+from tests.properties import test_remedy_laws as remedies
 from tests.properties import test_rest_laws as rest
 from tests.properties import test_rich_laws as rich
 from tests.properties import test_shared_claim_laws as shared_claims
@@ -331,6 +332,13 @@ FAULTS = [
         always(None),
         rich.who_may_not_borrow_stays_within_nominal_quota,
         lives=rich.restrained,
+    ),
+    Fault(
+        "A change counts as a remedy whatever is decided after it",
+        "queueing.explain.remedies:helps",
+        always(True),
+        remedies.every_remedy_works,
+        rare=GENTLE,
     ),
 ]
 

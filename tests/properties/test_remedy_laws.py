@@ -1,0 +1,86 @@
+"""Laws of remedies: each that is told, applied, has the engine admit the workload."""
+
+import msgspec
+import pytest
+
+from queueing.core.decisions import Admit
+from queueing.core.names import Key
+from queueing.explain import answers
+from queueing.explain.model import DECODER
+from queueing.explain.text import written
+from tests.lives.happenings import play
+from tests.lives.living import LivingCluster, NeverRestsError
+from tests.lives.random_events import GENTLE, Life
+from tests.lives.random_worlds import MODES
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
+
+CYCLES = 12
+"""Cycles, with all victims gone after each, within which a remedy must have its effect."""
+
+
+def at_rest(life: Life) -> LivingCluster | None:
+    """Play a life and let it come to rest; None if preemption goes in a circle."""
+    cluster = LivingCluster.of(life)
+    for step in life.steps:
+        play(cluster, step)
+    try:
+        cluster.rest()
+    except NeverRestsError:
+        return None
+    return cluster
+
+
+def is_admitted(cluster: LivingCluster, key: Key) -> bool:
+    """Let victims leave between cycles, until a workload gets quota."""
+    for _ in range(CYCLES):
+        cluster.tell()
+        cycle = cluster.engine.cycle(cluster.now)
+        admitted = any(isinstance(one, Admit) and one.workload == key for one in cycle.decisions)
+        cluster.write(cycle)
+        if admitted:
+            return True
+        for victim in cluster.draining():
+            cluster.drain(victim)
+    return False
+
+
+def every_remedy_works(life: Life) -> None:
+    """Also: to be asked changes nothing."""
+    cluster = at_rest(life)
+    if cluster is None:
+        return
+    engine = cluster.engine
+    before = engine.memory.tree.picture()
+    told = [
+        (key, proposal)
+        for key in sorted(engine.pending_keys())
+        for proposal in answers.proposals(engine, key)
+    ]
+    for key in sorted(cluster.workloads):
+        answer = answers.workload(engine, key)
+        assert answer is not None
+        assert DECODER.decode(msgspec.json.encode(answer)) == answer
+        assert written(answer)
+    for queue in cluster.queues():
+        about = answers.cluster_queue(engine, queue.name)
+        assert about is not None
+        assert written(about)
+    assert engine.memory.tree.picture() == before
+    engine.check()
+    for key, proposal in told:
+        again = at_rest(life)
+        assert again is not None
+        again.put(proposal.fact)
+        assert is_admitted(again, key), (
+            f"{key} waits after {proposal.text}: {again.engine.waiting(key)}"
+        )
+
+
+LAWS = [pytest.param(every_remedy_works, id="every remedy works")]
+
+
+@AT_BOTH_LENGTHS
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("law", LAWS)
+def test_what_is_said_to_help(hold: Hold, law: Law, mode: str) -> None:
+    hold(law, mode, GENTLE)
