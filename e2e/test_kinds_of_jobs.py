@@ -5,7 +5,6 @@ The kinds' own controllers do not run here: what they write into statuses is wri
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,7 @@ from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
 from queueing.kinds.registry import JOB, kind_of
-from tests.kinds.rows import ROWS, Row, at, loaded, sample
+from tests.kinds.rows import ROWS, Row, at, loaded, sample, unplace
 
 ALIVE = [row for row in ROWS if row.stopped_by == "suspension" and row.framework != JOB]
 PODS_PRIORITY = "training"
@@ -129,15 +128,6 @@ def create(space: World, row: Row) -> Object:
     kept = {key: thing["metadata"][key] for key in ("annotations",) if key in thing["metadata"]}
     metadata = {"name": name_of(row), "namespace": space.namespace, "labels": labels, **kept}
     return space.api.create({**thing, "metadata": metadata})
-
-
-def unplace(value: Any) -> None:
-    """Take away what asks for a placement by topology: nobody would be admitted."""
-    for key, one in list(value.items() if isinstance(value, dict) else enumerate(value)):
-        if key == "kueue.x-k8s.io/podset-required-topology":
-            del value[key]
-        elif isinstance(one, dict | list):
-            unplace(one)
 
 
 def preempt(space: World, row: Row) -> None:

@@ -32,6 +32,7 @@ T = TypeVar("T")
 
 
 class _Kept(Wire, frozen=True):
+    name: str
     template: dict[str, Any]
     count: int = 1
 
@@ -116,9 +117,11 @@ class DescribedJob(JobView):
     def undo(self, workload: Workload, stored: bytes) -> Patch | None:
         if not self.pod_sets:
             return starting.suspend(self.source)
+        names = {one.name for one in workload.spec.pod_sets}
         originals = [
             Original(template=one.template, count=one.count)
             for one in _kept.decode(stored).spec.pod_sets
+            if one.name in names
         ]
         return starting.undo(self.source, originals)
 

@@ -48,7 +48,11 @@ def resource(framework: str) -> Resource:
 
 
 def definition(framework: str) -> Wire:
-    one = named(framework)
+    return defined(named(framework))
+
+
+def defined(one: KindResource, *, namespaced: bool = True) -> Wire:
+    """Return a definition that keeps every field."""
     version = {
         "name": one.version,
         "served": True,
@@ -61,7 +65,12 @@ def definition(framework: str) -> Wire:
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{one.plural}.{one.group}"},
-        "spec": {"group": one.group, "names": names, "scope": "Namespaced", "versions": [version]},
+        "spec": {
+            "group": one.group,
+            "names": names,
+            "scope": "Namespaced" if namespaced else "Cluster",
+            "versions": [version],
+        },
     }
 
 
@@ -114,16 +123,23 @@ def runs(one: Wire) -> bool:
 
 
 async def define(world: World, framework: str) -> None:
-    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(framework))
+    await serve(world, named(framework))
+
+
+async def serve(world: World, one: KindResource, *, namespaced: bool = True) -> None:
+    """Define a kind, and wait until it is served."""
+    body = defined(one, namespaced=namespaced)
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), body)
+    served = Resource(one.group, one.version, one.plural, one.kind)
     ends = time.monotonic() + WAIT_S
     while time.monotonic() < ends:
         try:
-            await world.client.list_page(resource(framework).within())
+            await world.client.list_page(served.within())
         except NotFoundError:
             await asyncio.sleep(0.02)
         else:
             return
-    raise AssertionError(f"{framework} is not served")
+    raise AssertionError(f"{one.kind} is not served")
 
 
 async def test_a_kind_whose_definition_appears_is_queued(world: MakeWorld) -> None:
@@ -325,20 +341,6 @@ async def test_two_objects_of_one_name_are_two_jobs(world: MakeWorld) -> None:
         await until(w, JOB_SET, "same", runs)
         await w.until("Job", "same", runs)
         assert sorted(await owners(w, "kind")) == ["Job", "JobSet"]
-
-
-async def test_a_job_set_cannot_be_a_member_of_a_gang(world: MakeWorld) -> None:
-    async with world(**ON) as w:
-        await define(w, JOB_SET)
-        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE)
-        body = job_set("set", annotations={"queueing.dev/gang-size": "1"})
-        body["metadata"]["labels"]["queueing.dev/gang"] = "g"
-        await create(w, JOB_SET, body)
-        told = "queueing.dev/gang-state"
-        found = await until(
-            w, JOB_SET, "set", lambda one: told in one["metadata"].get("annotations", {})
-        )
-        assert "only Jobs of batch/v1 can be members" in found["metadata"]["annotations"][told]
 
 
 def left_of(owner: Wire) -> Wire:

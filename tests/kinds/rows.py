@@ -283,6 +283,15 @@ def sample(row: Row, **more: Any) -> Wire:
     return {**deepcopy(loaded(row.sample)), **more}
 
 
+def unplace(value: Any) -> None:
+    """Take away what asks for a placement by topology: nobody would be admitted."""
+    for key, one in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        if key == "kueue.x-k8s.io/podset-required-topology":
+            del value[key]
+        elif isinstance(one, dict | list):
+            unplace(one)
+
+
 def viewed(row: Row, thing: Wire) -> View:
     related = loaded(row.related) if row.related else None
     return read(kind_of(row.framework), msgspec.json.encode(thing), related=related)

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from queueing.kinds.jobs import read_job
+from queueing.kinds.registry import kind_of
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch, gang_workload
 from queueing.translate.jobs.gang import (
@@ -16,8 +18,9 @@ from queueing.translate.jobs.gang import (
     Whole,
     gang_key,
     on_failure,
+    part_for,
     part_of,
-    pod_set_name,
+    pod_set_names,
     verdict,
 )
 from queueing.translate.jobs.priority import Priority
@@ -55,6 +58,27 @@ def member(
     template = {"metadata": {"labels": {"app": name}}, "spec": {**POD, **(pods or {})}}
     spec = {"suspend": True, "parallelism": 2, "completions": 2, "template": template}
     return batch.view(read(Job, {"metadata": metadata, "spec": spec}))
+
+
+def job_set(name: str, *replicated: str, **spec: Any) -> JobView:
+    """Return a JobSet of the same gang, with replicated jobs of these names."""
+    template = {"spec": {"parallelism": 2, "template": {"spec": POD}}}
+    thing = {
+        "metadata": {
+            "name": name,
+            "namespace": "team",
+            "uid": f"uid-set-{name}",
+            "labels": {GANG: "Train_1", QUEUE: "lq"},
+            "annotations": {SIZE: "3"},
+        },
+        "spec": {
+            "suspend": True,
+            "replicatedJobs": [{"name": one, "template": template} for one in replicated],
+            **spec,
+        },
+    }
+    kind = kind_of("jobset.x-k8s.io/jobset")
+    return read_job(kind, msgspec.json.encode(thing), lambda _: None)
 
 
 def three(third: JobView) -> list[JobView]:
@@ -118,6 +142,28 @@ REFUSALS = [
         id="an unknown word for failures",
     ),
     pytest.param(
+        three(job_set("c")),
+        "the pods of JobSet c cannot be told: the object has no pod set; there must be at least one"
+        " (spec.podSets of the description of JobSet)",
+        id="one without pods",
+    ),
+    pytest.param(
+        three(job_set("c", "w", "w")),
+        "the pods of JobSet c cannot be told: spec.replicatedJobs[1]: two pod sets are named 'w';"
+        " names are told apart in lower case (spec.podSets[0] of the description of JobSet)",
+        id="one that cannot be read",
+    ),
+    pytest.param(
+        three(job_set("c", *(f"w{number}" for number in range(17)))),
+        "its Jobs have 19 pod sets, and a Workload at most 18: a, b, JobSet c",
+        id="more pod sets than a Workload has",
+    ),
+    pytest.param(
+        [member("a-b"), member("b"), job_set("a", "b")],
+        "pods of two sets would both be called a-b: JobSet a, a-b",
+        id="two pod sets of one name",
+    ),
+    pytest.param(
         [member(name, size=None) for name in "abc"],
         f"the annotation {SIZE} is missing: it must be a number from 1 to 18",
         id="no size at all",
@@ -170,7 +216,7 @@ def test_one_job_of_a_gang_may_run_with_fewer_pods() -> None:
     "name", ["train-0", "Train", "a.b.c", "x" * 63, "x" * 64, "9", "a.-b", "." * 3 + "a"]
 )
 def test_a_pod_set_is_named_after_its_job_as_far_as_a_label_can_be(name: str) -> None:
-    got = pod_set_name(Meta(name=name))
+    (got,) = pod_set_names(member(name))
     assert len(got) <= 63
     assert got.replace("-", "").isalnum()
     assert got == got.lower()
@@ -180,7 +226,8 @@ def test_a_pod_set_is_named_after_its_job_as_far_as_a_label_can_be(name: str) ->
 
 
 def test_jobs_whose_names_differ_only_in_dots_have_pod_sets_of_their_own() -> None:
-    names = {pod_set_name(Meta(name=name)) for name in ("a.b", "a-b", "a.b-", "A-B", "a" * 70)}
+    given = ("a.b", "a-b", "a.b-", "A-B", "a" * 70)
+    names = {name for one in given for name in pod_set_names(member(one))}
     assert len(names) == 5
 
 
@@ -202,6 +249,29 @@ def test_there_is_a_pod_set_for_each_job() -> None:
     got = composed(three(member("c")))["spec"]["podSets"]
     assert [(one["name"], one["count"]) for one in got] == [("a", 2), ("b", 2), ("c", 2)]
     assert [one["template"]["metadata"]["labels"]["app"] for one in got] == ["a", "b", "c"]
+
+
+def test_the_pod_sets_of_other_kinds_are_named_after_object_and_pod_set() -> None:
+    found = verdict([member("a"), job_set("a", "driver", "workers"), member("b")])
+    assert isinstance(found, Whole)
+    got = composed(list(found.members))
+    assert [(one["name"], one["count"]) for one in got["spec"]["podSets"]] == [
+        ("a", 2),
+        ("a-driver", 2),
+        ("a-workers", 2),
+        ("b", 2),
+    ]
+    owners = [(one["kind"], one["name"]) for one in got["metadata"]["ownerReferences"]]
+    assert owners == [("Job", "a"), ("JobSet", "a"), ("Job", "b")]
+
+
+def test_an_object_with_several_pod_sets_is_one_part_of_the_workload() -> None:
+    job, a_set = member("a"), job_set("s", "driver", "workers")
+    whole = read(Workload, composed([job, a_set]))
+    part = part_for(a_set, whole)
+    assert [one.name for one in part.spec.pod_sets] == ["s-driver", "s-workers"]
+    assert a_set.fits(part)
+    assert job.fits(part_for(job, whole))
 
 
 def test_what_the_jobs_share_is_copied() -> None:

@@ -49,7 +49,6 @@ class Alone(Form):
         fit = ended or job.fits(workload)
         leaves = job.metadata.deleting and workload.metadata.deleting
         part = Part(
-            name=job.metadata.name,
             view=workload,
             job=job,
             ended=ended,

@@ -67,7 +67,7 @@ class Ancestry:
         return any(
             one.status.is_true("Admitted")
             and not (one.status.is_true("Evicted") or is_finished(one))
-            for one in self.objects.workloads_of(ancestor.metadata.uid)
+            for one in self.objects.workloads_for(ancestor.metadata.uid)
         )
 
     def _walk(self, job: JobView, find: Find) -> Owned | None:

@@ -1,7 +1,7 @@
 """Collects the jobs and Workloads of a gang, and reads jobs that seem to be deleted."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from queueing.controller.jobs import prebuilt
 from queueing.controller.jobs.alone import ALONE, JOINING
@@ -10,21 +10,27 @@ from queueing.controller.jobs.managed import JobRules, is_managed
 from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
-from queueing.kube.resources import JOBS
-from queueing.translate.jobs.batch import KIND
 from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
+
+IsPart = Callable[[JobView], Awaitable[bool]]
+"""Says whether a job is queued as a part of the one that owns it. Raises KubeError."""
 
 
 class Membership:
     """Reads `objects`, and the API server only before a member counts as deleted."""
 
-    def __init__(self, objects: Objects, writes: LeaderWrites, rules: JobRules) -> None:
+    def __init__(
+        self, objects: Objects, writes: LeaderWrites, rules: JobRules, is_part: IsPart
+    ) -> None:
         self._objects, self._writes, self._rules = objects, writes, rules
+        self._is_part = is_part
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
         """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
@@ -57,13 +63,13 @@ class Membership:
         candidates = [
             job
             for job in self._labelled(key)
-            if job.metadata.uid not in over and self._may_join(job)
+            if job.metadata.uid not in over and self._may_join(job) and not await self._is_part(job)
         ]
         return Gang(key=key, form=TOGETHER, candidates=candidates, jobs=jobs, workloads=workloads)
 
     def _may_join(self, job: JobView) -> bool:
         """Say whether a Job can become a member: managed, not over, without its own Workload."""
-        if job.metadata.deleting or job.ended:
+        if job.metadata.deleting or job.ended or job.ignored or job.unreadable:
             return False
         if self._objects.workloads_of(job.metadata.uid):
             return False
@@ -79,16 +85,19 @@ class Membership:
                 continue
             for owner in workload.metadata.owner_references:
                 if owner.uid not in self._objects.job_keys:
-                    await self._find(owner.name, workload.metadata.namespace)
+                    await self._find(owner, workload.metadata.namespace)
 
-    async def _find(self, name: str, namespace: str) -> None:
+    async def _find(self, owner: OwnerReference, namespace: str) -> None:
+        kind = self._objects.kinds.get(group_kind_of(owner))
+        if kind is None:
+            return  # it was of a kind that is queued no more, and is let go like one that is gone
         with contextlib.suppress(NotFoundError):
-            reply = await self._writes.client.get(JOBS.at(name, namespace))
-            self._writes.absorb_job(reply, KIND)
+            reply = await self._writes.client.get(job_resource(kind).at(owner.name, namespace))
+            self._writes.absorb_job(reply, kind)
 
     def _labelled(self, key: Key) -> Iterator[JobView]:
         found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]
-        yield from sorted(found, key=lambda job: job.metadata.name)
+        yield from sorted(found, key=lambda job: job.key)
 
     def _workloads(self, key: Key) -> list[Workload]:
         return [self._objects.workloads[one] for one in self._objects.gangs.workloads[key]]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from queueing.translate.jobs.gang import told
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -11,8 +12,6 @@ from queueing.translate.wire.workloads import Workload
 class Part:
     """A job, and what the gang's Workload has for it."""
 
-    name: str
-    """What it is called: the name of its pod set, or of its job if that has several."""
     view: Workload
     """The Workload with this part's pod sets alone, as a kind's functions expect it."""
     job: JobView | None
@@ -23,6 +22,11 @@ class Part:
     """Why the job can no longer be a part of the gang; empty when it can."""
     departed: bool
     """The job was deleted before its end: its pods may still run, and no status tells of them."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return told(self.job) if self.job is not None else self.view.spec.pod_sets[0].name
 
     @property
     def reclaimable(self) -> Iterator[tuple[str, int]]:

@@ -41,9 +41,9 @@ class JobReconciler:
         self._events, self._barrier = term.events, dependencies.barrier
         self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
-        self._membership = Membership(term.objects, term.writes, dependencies.rules)
         self._ancestry = Ancestry(term.objects, self._is_managed)
         self._owners = Owners(term.objects, term.writes, self._ancestry)
+        self._membership = Membership(term.objects, term.writes, dependencies.rules, self._is_part)
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
@@ -80,6 +80,9 @@ class JobReconciler:
     async def look_at_gang(self, key: Key) -> None:
         """Do the next step for a gang of several Jobs (`namespace/name`), as `look` does."""
         gang = await self._membership.gather(key)
+        owned = [job for one in gang.workloads for job in gang.form.owners(gang, one)]
+        if any(job.unreadable for job in owned):
+            return  # left as it is, as a single one would be; an Event of its own look says why
         await self._advance(gang, ladder.next_action(gang))
 
     async def _advance(self, gang: Gang, action: Action | None) -> None:
@@ -146,9 +149,24 @@ class JobReconciler:
         if ancestor is None:
             return False
         runs = not (job.suspended or job.ended)
-        if runs and not self._ancestry.is_admitted(ancestor):
+        if runs and not self._ancestry.is_admitted(ancestor) and not self._saves(ancestor):
             await self._stopping.suspend(job, NOT_ADMITTED)
         return True
+
+    def _saves(self, job: JobView) -> bool:
+        """Say whether pods of an evicted job, and of what belongs to it, save a checkpoint."""
+        workloads = self._objects.workloads_for(job.metadata.uid)
+        return any(self._barrier.holds(one, (job,)) for one in workloads)
+
+    async def _is_part(self, job: JobView) -> bool:
+        """Say whether a job is queued with the one that owns it. Raises KubeError."""
+        if not job.metadata.owner_references:
+            return False
+        try:
+            await self._owners.learn(job)
+            return self._ancestry.ancestor_of(job) is not None
+        except OwnersError:
+            return True  # its own look says so
 
     async def _act(self, gang: Gang, action: Action) -> None:
         match action:

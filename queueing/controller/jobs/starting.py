@@ -74,12 +74,14 @@ class Starting:
         try:
             prepared = await self._prepare(action.parts)
             began = self._clock.now()
+            # The replies of what comes before the last patch lead to the next look.
+            early = [one for one in prepared if len(one.changes) > 1]
             if gang.form.several:
-                await send_together(self._writes, prepared)
+                await send_together(self._writes, early or prepared)
             else:
                 await send(self._writes, prepared[0])
-                if len(prepared[0].changes) > 1:
-                    return  # the reply leads to the next look, which does the rest
+            if early:
+                return
         except ConflictError as error:
             await self._contradict(gang, action, str(error))
             return

@@ -1,4 +1,4 @@
-"""Several Jobs with one gang label: a part each, in a Workload that all of them own."""
+"""Several jobs with one gang label: a part each, in a Workload that all of them own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from queueing.controller.jobs.actions import (
 )
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.parts import Part, living
+from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import max_execution_time
@@ -28,7 +29,8 @@ from queueing.translate.jobs.gang import (
     gang_key,
     on_failure,
     part_of,
-    pod_set_name,
+    pod_set_names,
+    told,
     verdict,
 )
 from queueing.translate.jobs.priority import Priority
@@ -52,11 +54,18 @@ class Together(Form):
 
     @override
     def parts(self, gang: Gang, workload: Workload) -> Sequence[Part]:
-        by_name = {pod_set_name(job.metadata): job for job in self.owners(gang, workload)}
-        return [
-            _part(gang, part_of(workload, one.name), by_name.get(one.name))
-            for one in workload.spec.pod_sets
-        ]
+        owners = self.owners(gang, workload)
+        theirs = {name: job for job in owners for name in pod_set_names(job)}
+        # Pods of a job that cannot be told just now are those that no other job has.
+        unread = next((job for job in owners if not job.pod_sets), None)
+        names: dict[Key, list[str]] = {}
+        jobs: dict[Key, JobView | None] = {}
+        for one in workload.spec.pod_sets:
+            job = theirs.get(one.name, unread)
+            key = job.key if job is not None else Key(one.name)
+            names.setdefault(key, []).append(one.name)
+            jobs[key] = job
+        return [_part(gang, part_of(workload, *names[key]), job) for key, job in jobs.items()]
 
     @override
     def fits(self, gang: Gang, workload: Workload) -> tuple[bool, bool]:
@@ -66,12 +75,12 @@ class Together(Form):
     def ending(self, workload: Workload, parts: Sequence[Part]) -> Finish | None:
         failed = [one for one in parts if one.failure is not None]
         if failed and on_failure(workload.metadata) is OnFailure.FAIL:
-            return Finish(workload, "Failed", f"Job {failed[0].name} failed: {failed[0].failure}")
+            return Finish(workload, "Failed", f"{failed[0].name} failed: {failed[0].failure}")
         if not all(one.ended for one in parts):
             return None
         if failed:
-            told = "; ".join(f"{one.name}: {one.failure}" for one in failed)
-            return Finish(workload, "Failed", f"{len(failed)} of {len(parts)} Jobs failed: {told}")
+            why = "; ".join(f"{one.name}: {one.failure}" for one in failed)
+            return Finish(workload, "Failed", f"{len(failed)} of {len(parts)} Jobs failed: {why}")
         return Finish(workload, "Succeeded", "All Jobs of the gang finished successfully")
 
     @override
@@ -99,7 +108,8 @@ class Together(Form):
                 found.message if isinstance(found, Incomplete | Refused) else "its Jobs are others"
             )
             return Discard(workload, why)
-        lacks = {pod_set_name(job.metadata) for job in found.members} != {one.name for one in parts}
+        names = {name for job in found.members for name in pod_set_names(job)}
+        lacks = names != {one.name for one in workload.spec.pod_sets}
         if lacks or any(one.lost for one in parts) or _follows_not(found.members[0], workload):
             return Match(workload, found.members, follows=True)
         return _tell(found.members, "")
@@ -121,12 +131,10 @@ TOGETHER = Together()
 
 
 def _part(gang: Gang, view: Workload, job: JobView | None) -> Part:
-    pod_set = view.spec.pod_sets[0]
     known = {one.name: one.count for one in view.status.reclaimable_pods}
-    over = pod_set.name in known and known[pod_set.name] >= pod_set.count
+    over = all(known.get(one.name, -1) >= one.count for one in view.spec.pod_sets)
     ended = over if job is None else job.ended
     return Part(
-        name=pod_set.name,
         view=view,
         job=job,
         ended=ended,
@@ -136,15 +144,14 @@ def _part(gang: Gang, view: Workload, job: JobView | None) -> Part:
 
 
 def _loss(gang: Gang, view: Workload, job: JobView | None) -> str:
-    name = view.spec.pod_sets[0].name
     if job is None:
-        return f"the Job of pod set {name} is gone"
+        return f"the Job of pod set {view.spec.pod_sets[0].name} is gone"
     if job.metadata.deleting:
-        return f"Job {job.metadata.name} is being deleted"
+        return f"{told(job)} is being deleted"
     if gang_key(job.metadata) != gang.key:
-        return f"Job {job.metadata.name} left the gang"
+        return f"{told(job)} left the gang"
     if not job.fits(view):
-        return f"Job {job.metadata.name} is no longer what the Workload speaks of"
+        return f"{told(job)} is no longer what the Workload speaks of"
     return ""
 
 

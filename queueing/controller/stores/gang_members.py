@@ -64,6 +64,10 @@ class GangMembers:
         holding = [self._of[one] for one in holders]
         return dict.fromkeys(holding if named is None else (named, *holding))
 
+    def workloads_holding(self, uid: str) -> Iterable[Key]:
+        """Return the Workloads of gangs that name a job (a uid) as an owner, and go on."""
+        return self._holders.groups.get(uid, ())
+
     def claims(self, job: JobView) -> bool:
         """Say whether a Job belongs to a gang, whose reconciler then starts and stops it."""
         uid = job.metadata.uid

@@ -161,6 +161,11 @@ class Objects:
             found.sort(key=lambda one: (one.metadata.created, one.metadata.name))
         return found
 
+    def workloads_for(self, uid: str) -> list[Workload]:
+        """Return the Workloads of a job, given by uid: its own, and those of its gang."""
+        held = [self.workloads[key] for key in self.gangs.workloads_holding(uid)]
+        return [*self.workloads_of(uid), *held]
+
     def owners_of(self, workload: Workload) -> list[JobView]:
         """Return the Jobs that own a Workload: one, or the members of a gang."""
         keys = (self.job_keys.get(owner.uid) for owner in workload.metadata.owner_references)

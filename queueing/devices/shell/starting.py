@@ -20,7 +20,7 @@ from queueing.devices.wire.realisation import (
 )
 from queueing.devices.wire.terms import UnservedError
 from queueing.kube.errors import NotSentError
-from queueing.translate.jobs.gang import gang_key, part_of, pod_set_name
+from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -105,16 +105,9 @@ class DeviceStart:
 
 
 def parts_of(objects: Objects, workload: Workload) -> Iterator[tuple[JobView, Workload]]:
-    """Yield the Jobs of a Workload, each with a view of the Workload that has its pod set alone."""
-    gang = gang_key(workload.metadata)
-    for owner in workload.metadata.owner_references:
-        key = objects.job_keys.get(owner.uid)
-        if key is not None:
-            job = objects.jobs[key]
-            alone = workload
-            if gang is not None:
-                alone = part_of(workload, pod_set_name(job.metadata))
-            yield job, alone
+    """Yield the Jobs of a Workload, each with a view of it that has their pod sets alone."""
+    for job in objects.owners_of(workload):
+        yield job, part_for(job, workload)
 
 
 def named_by(job: JobView, names: Mapping[str, str]) -> Iterator[str]:

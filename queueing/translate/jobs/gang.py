@@ -1,10 +1,11 @@
-"""Gangs: what several Jobs must agree on to become one Workload, and which Job is which pod set.
+"""Gangs: what several jobs must agree on to become one Workload, and whose its pod sets are.
 
-Invariant: the same Jobs give the same verdict in any order, and a pod set is found by its Job's
-name alone, so that nothing has to be remembered.
+They may be of several kinds. Invariant: the same jobs give the same verdict in any order, and the
+job of a pod set is found by its name alone, so that nothing has to be remembered.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,13 +15,14 @@ from msgspec.structs import replace
 
 from queueing.core.names import Key
 from queueing.translate import labels
+from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import max_execution_time
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 SIZE_MAX = 18
-"""The most pod sets that a Workload may have, so the most Jobs of a gang."""
+"""The most pod sets that a Workload may have, so the most jobs of a gang."""
 _SIZES = tuple(str(size) for size in range(1, SIZE_MAX + 1))
 _TOLD_MAX = SIZE_MAX + 2
 _VALUE_MAX = 40
@@ -38,7 +40,7 @@ class OnFailure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """All Jobs exist and agree with each other; sorted by name."""
+    """All jobs exist and agree with each other; sorted by name."""
 
     members: tuple[JobView, ...]
 
@@ -73,7 +75,7 @@ def gang_key(meta: Meta) -> Key | None:
 
 def verdict(jobs: Sequence[JobView]) -> Verdict:
     """Say whether the Jobs of one gang, of which there is at least one, can become a Workload."""
-    members = tuple(sorted(jobs, key=lambda one: one.metadata.name))
+    members = tuple(sorted(jobs, key=lambda one: one.key))
     for what, read in _AGREED:
         message = _disagreement(members, what, read)
         if message:
@@ -89,6 +91,9 @@ def verdict(jobs: Sequence[JobView]) -> Verdict:
     size = int(first.annotations[labels.GANG_SIZE])
     if len(members) > size:
         return Refused(f"the gang-size is {size} but more Jobs exist: {_names(members)}")
+    message = _pod_sets_problem(members)
+    if message:
+        return Refused(message)
     if len(members) < size:
         return Incomplete(f"{len(members)} of {size} Jobs exist: {_names(members)}")
     return Whole(members)
@@ -100,30 +105,52 @@ def on_failure(meta: Meta) -> OnFailure:
     return OnFailure.CONTINUE if chosen == OnFailure.CONTINUE else OnFailure.FAIL
 
 
-def pod_set_name(job: Meta) -> str:
-    """Return the name of a Job's pod set: its own if that is a DNS label, else cut and digested."""
-    name = job.name
+def pod_set_names(job: JobView) -> tuple[str, ...]:
+    """Return the names that the pod sets of a job have in the Workload of its gang, in order.
+
+    That of a batch/v1 Job is called like the Job, and those of others `<job>-<pod set>`.
+    """
+    name = job.metadata.name
+    if job.kind == batch.KIND:
+        return (_label_of(name),)
+    return tuple(_label_of(f"{name}-{one.name}") for one in job.pod_sets)
+
+
+def told(job: JobView) -> str:
+    """Return how a member is called in messages: `JobSet train`."""
+    return f"{job.kind.kind} {job.metadata.name}"
+
+
+def part_of(workload: Workload, *names: str) -> Workload:
+    """Return a view of a gang's Workload with only the pod sets of these names.
+
+    The functions for single jobs (equivalence, injection, restoring) work on it unchanged.
+    """
+    spec = replace(
+        workload.spec, pod_sets=[one for one in workload.spec.pod_sets if one.name in names]
+    )
+    admission = workload.status.admission
+    if admission is not None:
+        assigned = [one for one in admission.pod_set_assignments if one.name in names]
+        admission = replace(admission, pod_set_assignments=assigned)
+    status = replace(workload.status, admission=admission)
+    return replace(workload, spec=spec, status=status)
+
+
+def part_for(job: JobView, workload: Workload) -> Workload:
+    """Return a view of a Workload with the pod sets of one of its jobs: of no gang, all of them."""
+    if gang_key(workload.metadata) is None:
+        return workload
+    return part_of(workload, *pod_set_names(job))
+
+
+def _label_of(name: str) -> str:
+    """Return a name itself if it is a DNS label, else cut and with a digest of it."""
     if len(name) <= _LABEL_MAX and _DNS_LABEL.fullmatch(name):
         return name
     digest = sha1(name.encode(), usedforsecurity=False).hexdigest()[:_DIGEST_LENGTH]
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return f"{plain[: _LABEL_MAX - _DIGEST_LENGTH - 1]}-{digest}"
-
-
-def part_of(workload: Workload, name: str) -> Workload:
-    """Return a view of a gang's Workload with only the pod set of this name.
-
-    The functions for single Jobs (equivalence, injection, restoring) work on it unchanged.
-    """
-    spec = replace(
-        workload.spec, pod_sets=[one for one in workload.spec.pod_sets if one.name == name]
-    )
-    admission = workload.status.admission
-    if admission is not None:
-        assigned = [one for one in admission.pod_set_assignments if one.name == name]
-        admission = replace(admission, pod_set_assignments=assigned)
-    status = replace(workload.status, admission=admission)
-    return replace(workload, spec=spec, status=status)
 
 
 def _disagreement(members: Sequence[JobView], what: str, read: Callable[[JobView], str]) -> str:
@@ -132,10 +159,10 @@ def _disagreement(members: Sequence[JobView], what: str, read: Callable[[JobView
         found.setdefault(read(job), []).append(job)
     if len(found) == 1:
         return ""
-    told = "; ".join(
+    values = "; ".join(
         f"{value[:_VALUE_MAX] or 'none'} ({_names(those)})" for value, those in found.items()
     )
-    return f"the Jobs disagree on the {what}: {told}"
+    return f"the Jobs disagree on the {what}: {values}"
 
 
 def _size_problem(first: Meta) -> str:
@@ -155,11 +182,10 @@ def _choice_problem(first: Meta) -> str:
 
 
 def _combination_problem(members: Sequence[JobView]) -> str:
-    others = [job for job in members if job.kind.group_kind != ("batch", "Job")]
-    if others:
-        named = ", ".join(f"{job.kind.kind} {job.metadata.name}" for job in others[:_TOLD_MAX])
-        return f"only Jobs of batch/v1 can be members of a gang: {named}"
-    partial = [job for job in members if job.least_pods is not None]
+    unread = next((job for job in members if not job.pod_sets), None)
+    if unread is not None:
+        return f"the pods of {told(unread)} cannot be told: {unread.problem}"
+    partial = [job for job in members if any(one.least is not None for one in job.pod_sets)]
     if len(partial) > 1:
         return (
             f"at most one Job of a gang may have the annotation {labels.MIN_PARALLELISM}:"
@@ -176,6 +202,20 @@ def _combination_problem(members: Sequence[JobView]) -> str:
     return ""
 
 
+def _pod_sets_problem(members: Sequence[JobView]) -> str:
+    names = Counter(name for job in members for name in pod_set_names(job))
+    if names.total() > SIZE_MAX:
+        return (
+            f"its Jobs have {names.total()} pod sets, and a Workload at most {SIZE_MAX}:"
+            f" {_names(members)}"
+        )
+    twice = next((name for name, count in names.items() if count > 1), None)
+    if twice is not None:
+        those = [job for job in members if twice in pod_set_names(job)]
+        return f"pods of two sets would both be called {twice}: {_names(those)}"
+    return ""
+
+
 def _priority(job: JobView) -> str:
     queueing = job.metadata.labels.get(labels.PRIORITY_CLASS, "")
     return queueing or job.priority_class
@@ -188,8 +228,8 @@ def _execution_time(job: JobView) -> str:
 
 def _names(jobs: Sequence[JobView]) -> str:
     """List Jobs; of many only the first, so that the text is equal when one more is created."""
-    told = [job.metadata.name for job in jobs[:_TOLD_MAX]]
-    return ", ".join(told if len(jobs) <= _TOLD_MAX else [*told, "and more"])
+    named = [job.metadata.name if job.kind == batch.KIND else told(job) for job in jobs[:_TOLD_MAX]]
+    return ", ".join(named if len(jobs) <= _TOLD_MAX else [*named, "and more"])
 
 
 def _choice(meta: Meta) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from queueing.translate import labels
 from queueing.translate.jobs.composition import API_VERSION, max_execution_time
-from queueing.translate.jobs.gang import OnFailure, gang_name, on_failure, pod_set_name
+from queueing.translate.jobs.gang import OnFailure, gang_name, on_failure, pod_set_names
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
@@ -29,7 +29,7 @@ def name_of(members: Sequence[JobView]) -> str:
 
 
 def compose(members: Sequence[JobView], priority: Priority, labels_to_copy: Sequence[str]) -> bytes:
-    """Return the Workload to create: every Job owns it, and has a pod set in it.
+    """Return the Workload to create: every Job owns it, and has its pod sets in it.
 
     No Job is its controller, so that it lives until the last of them is gone.
     """
@@ -59,11 +59,11 @@ def compose(members: Sequence[JobView], priority: Priority, labels_to_copy: Sequ
 
 
 def pod_sets(members: Sequence[JobView]) -> list[dict[str, Any]]:
-    """Return a pod set for each Job, named after it."""
+    """Return the pod sets of all jobs, with names that tell whose they are."""
     return [
-        pod_set | {"name": pod_set_name(job.metadata)}
+        pod_set | {"name": name}
         for job in members
-        for pod_set in job.wire_pod_sets()
+        for name, pod_set in zip(pod_set_names(job), job.wire_pod_sets(), strict=True)
     ]
 
 
