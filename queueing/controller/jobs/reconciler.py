@@ -153,8 +153,10 @@ class JobReconciler:
             await self._stopping.suspend(job, NOT_ADMITTED)
         return True
 
-    def _saves(self, job: JobView) -> bool:
+    def _saves(self, job: Owned) -> bool:
         """Say whether pods of an evicted job, and of what belongs to it, save a checkpoint."""
+        if not isinstance(job, JobView):
+            return False  # what another controller queues it stops
         workloads = self._objects.workloads_for(job.metadata.uid)
         return any(self._barrier.holds(one, (job,)) for one in workloads)
 

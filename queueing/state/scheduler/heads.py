@@ -169,8 +169,8 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
 def precedes(memory: Memory, holder: Item, item: Item) -> bool:
     """Say whether who may hold a promise comes before another item of its StrictFIFO queue.
 
-    A victim waits for the holder to which it left its quota, also if it comes first by its priority,
-    and was preempted because it ran beyond a budget, with the lowest.
+    A victim waits for the holder to which it left its quota, also if it comes first by its
+    priority, and was preempted because it ran beyond a budget, with the lowest.
     """
     left_to_it = memory.marks.get(item.fact.key) == holder.fact.uid
     promised = holder.fact.key in memory.ledger.promised
