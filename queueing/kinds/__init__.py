@@ -11,6 +11,7 @@ description is written in; `reads` tells which fields an expression needs), `sha
 `fixed` (changes that are forbidden), `jobs` (an object as the controller sees it), `owners` (who is
 queued in whose place), `roles` (what the controller may do with objects), `support` (descriptions
 that the controller does not follow), `hooks` (code beside a description), `frameworks` and
-`registry` (the built-in kinds, which are in `builtin`), `examining` and `schemas` (a description
+`registry` (the built-in kinds, which are in `builtin`), `grouping` (groups of pods with a Workload
+each), `external` (kinds that other controllers queue), `examining` and `schemas` (a description
 held against an example, and against the schema of its kind).
 """

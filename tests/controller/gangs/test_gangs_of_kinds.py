@@ -29,7 +29,7 @@ from tests.controller.test_kinds import (
 )
 from tests.kinds.rows import ROWS, Row, loaded, unplace, viewed
 
-OTHERS = [row for row in ROWS if row.framework in QUEUED - {JOB}]
+OTHERS = [row for row in ROWS if row.framework in QUEUED - {JOB} and row.stopped_by == "suspension"]
 QUEUE = cluster_queue("3")
 PLENTY = ("cpu", "memory", "nvidia.com/gpu", "google.com/tpu")
 RUNS = {"status": {"replicatedJobsStatus": [{"name": "workers", "active": 2, "ready": 2}]}}
