@@ -58,6 +58,7 @@ def bare(controller: Controller, cluster: Cluster) -> Iterator[Cluster]:
     api = cluster.api()
     yield cluster
     api.delete(KIND, NAME)
+    api.wait_gone(KIND, NAME)
     api.delete("ClusterRole", ROLE["metadata"]["name"])
     api.delete("CustomResourceDefinition", NAME)
     api.wait_gone("CustomResourceDefinition", NAME)
@@ -229,6 +230,33 @@ def test_a_description_without_any_sense_is_refused_or_not_active(bare: Cluster)
     wrong["spec"]["active"] = {"expression": "true", "condition": "Running"}
     with pytest.raises(ApiError, match="exactly one of condition and expression must be set"):
         api.apply(wrong)
+
+
+def test_a_description_is_in_force_as_long_as_it_is_needed(
+    described: Cluster, space: World
+) -> None:
+    queue(space)
+    space.make(experiment(space, "sweep"))
+    before = space.api.get(EXPERIMENT, "sweep", space.namespace)["spec"]
+    wait_experiment(space, "sweep", lambda one: not one["spec"]["paused"], "running")
+    stays = "the description in status.inUse stays in force"
+    space.api.delete("ClusterRole", ROLE["metadata"]["name"])
+    space.api.patch(KIND, NAME, {"metadata": {"labels": {"look": "again"}}})
+    waits_for(described, "NotPermitted", stays)
+    space.api.apply(ROLE)
+    space.api.wait_one(KIND, NAME, lambda one: holds(one, "Active"), timeout_s=SECONDS)
+    space.api.patch(KIND, NAME, {"spec": {"active": {"expression": "object.status.running >"}}})
+    waits_for(described, "InvalidDescription", stays)
+    hold = {"spec": {"stopPolicy": "HoldAndDrain"}}
+    space.api.patch("ClusterQueue", space.name("cq"), hold)
+    wait_experiment(
+        space, "sweep", lambda one: one["spec"] == {**before, "paused": True}, "restored"
+    )
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+    space.api.delete(KIND, NAME)
+    waits_for(described, "InvalidDescription", "In force until no Workload needs it: 1 Workload")
+    space.api.delete(EXPERIMENT, "sweep", space.namespace)
+    space.api.wait_gone(KIND, NAME)
 
 
 def test_a_kind_whose_definition_goes_away_is_let_go(described: Cluster, space: World) -> None:

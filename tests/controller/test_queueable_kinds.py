@@ -1,15 +1,21 @@
 """Kinds that admins describe: which of several descriptions is used, and what is said of others."""
 
+import asyncio
+import time
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
 import msgspec
 import yaml
 
+from queueing.apiserver.resources.definition import defined_kind
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
+from tests.controller.gangs.gang_harness import gang_world
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
+    WAIT_S,
     MakeWorld,
     Wire,
     World,
@@ -20,7 +26,7 @@ from tests.controller.harness import (
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "kinds"
 EXPERIMENTS = Resource("lab.example.com", "v1", "experiments", "Experiment")
-KIND = "QueueableKind"
+KIND, NAME = "QueueableKind", "experiments.lab.example.com"
 
 
 def loaded(name: str) -> Wire:
@@ -119,4 +125,99 @@ async def test_a_mended_description_is_used(world: MakeWorld) -> None:
         await w.until(KIND, "mended", false("Active", "InvalidDescription"))
         await w.patch(KIND, "mended", {"spec": {"ignored": None}})
         await w.until(KIND, "mended", true("Active"))
+        await started(w)
+
+
+def paused(one: Wire) -> bool:
+    return bool(one["spec"]["paused"])
+
+
+async def until_experiment(w: World, holds: Callable[[Wire], bool]) -> Wire:
+    ends, found = time.monotonic() + WAIT_S, {}
+    while time.monotonic() < ends:
+        found = dict(msgspec.json.decode(await w.client.get(EXPERIMENTS.at("sweep", "team"))))
+        if holds(found):
+            return found
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"the Experiment stayed {found}")
+
+
+def says(text: str) -> Callable[[Wire], bool]:
+    """Say whether the condition Active has a text."""
+
+    def holds(one: Wire) -> bool:
+        conditions = one.get("status", {}).get("conditions", ())
+        return any(text in condition["message"] for condition in conditions)
+
+    return holds
+
+
+async def test_a_description_stays_until_the_last_workload_of_its_kind_is_gone(
+    definitions: list[Wire],
+) -> None:
+    async with gang_world(definitions, cluster_queue("2"), LOCAL_QUEUE) as w:
+        await define(w)
+        await w.make(description())
+        await w.until(KIND, NAME, true("Active"))
+        await w.client.create(EXPERIMENTS.within("team"), experiment())
+        await w.workload("sweep", true("Admitted"))
+        await w.delete(KIND, NAME)
+        told = await w.until(KIND, NAME, true("Active", "Terminating"))
+        assert says("1 Workload, such as team/experiment-sweep")(told)
+        await w.restart()
+        await w.client.delete(EXPERIMENTS.at("sweep", "team"))
+        await w.until_gone("Workload", told_name(await w.list("Workload")))
+        await w.until_gone(KIND, NAME)
+
+
+def told_name(workloads: list[Wire]) -> str:
+    return str(workloads[0]["metadata"]["name"]) if workloads else ""
+
+
+async def test_another_description_takes_over_from_one_that_is_being_deleted(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await define(w)
+        await w.make(description("first"))
+        await w.until(KIND, "first", true("Active"))
+        await started(w)
+        await w.make(description("second"))
+        await w.until(KIND, "second", false("Active", "AlreadyDescribed"))
+        await w.delete(KIND, "first")
+        await w.until_gone(KIND, "first")
+        await w.until(KIND, "second", true("Active"))
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        await w.workload("sweep", false("QuotaReserved"))
+
+
+async def test_what_runs_is_stopped_by_the_last_good_description(definitions: list[Wire]) -> None:
+    async with gang_world(definitions, cluster_queue("2"), LOCAL_QUEUE) as w:
+        await define(w)
+        await w.make(description())
+        await w.until(KIND, NAME, true("Active"))
+        await w.client.create(EXPERIMENTS.within("team"), experiment())
+        before = await until_experiment(w, lambda _: True)
+        await until_experiment(w, lambda one: not paused(one))
+        await w.patch(KIND, NAME, {"spec": {"active": {"expression": "object.status.running >"}}})
+        told = await w.until(KIND, NAME, false("Active", "InvalidDescription"))
+        assert says("spec.active.expression")(told)
+        assert says("the description in status.inUse stays in force")(told)
+        assert "running" in told["status"]["inUse"]["active"]["expression"]
+        await w.restart()
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        stopped = await until_experiment(w, paused)
+        assert stopped["spec"] == before["spec"]
+        await w.workload("sweep", false("QuotaReserved"))
+
+
+async def test_a_kind_without_a_definition_is_queued_when_the_api_server_lists_it(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await w.make(description())
+        told = await w.until(KIND, NAME, false("Active", "NotServed"))
+        assert says("or APIService v1.lab.example.com")(told)
+        w.server.store.catalog.add(defined_kind(loaded("definition")))
+        await w.until(KIND, NAME, true("Active", "Queued"))
         await started(w)

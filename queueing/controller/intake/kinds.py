@@ -73,6 +73,8 @@ class Kinds:
         self._related = RelatedObjects(client, self._read_anew)
         self._wanted: dict[GroupKind, Kind] = {}
         self._definitions: dict[str, Definition] = {}
+        self._discovered: set[GroupKind] = set()
+        """Kinds without a definition that are served nevertheless."""
         self._followed: dict[GroupKind, _Followed] = {}
         self._group: asyncio.TaskGroup | None = None
         self._reflector: Reflector[Definition] = Reflector(
@@ -90,11 +92,25 @@ class Kinds:
         self._wanted[of] = kind
         self._objects.kinds[of] = kind.names
         self._settle(of)
+        self._pump.attend_workloads_of(of)
 
     def retire(self, of: GroupKind) -> None:
         """Queue no objects of a kind any more; their Workloads stay."""
         self._wanted.pop(of, None)
         self._settle(of)
+
+    def discovered(self, of: GroupKind, *, served: bool) -> None:
+        """Say whether the API server lists a kind among those it serves.
+
+        That decides for kinds without a definition, which another API server behind it serves.
+        """
+        known = of in self._discovered
+        if served and not known and not any(d.group_kind == of for d in self._definitions.values()):
+            self._discovered.add(of)
+            self._settle(of)
+        elif known and not served:
+            self._discovered.discard(of)
+            self._settle(of)
 
     def state(self, of: GroupKind) -> tuple[KindState, str]:
         """Return how far a kind is, and what the API server said if it refuses to list it."""
@@ -124,6 +140,7 @@ class Kinds:
         match event:
             case Added(object=found) | Modified(object=found):
                 self._definitions[found.metadata.name] = found
+                self._discovered.discard(found.group_kind)
                 self._name(found)
                 self._settle(found.group_kind)
             case Deleted(key=name):
@@ -157,7 +174,9 @@ class Kinds:
         if named.group in _OF_KUBERNETES:
             return True
         definition = self._definitions.get(f"{named.plural}.{named.group}")
-        return definition is not None and definition.serves(named.version)
+        if definition is None:
+            return kind.names.group_kind in self._discovered
+        return definition.serves(named.version)
 
     def _take_up(self, of: GroupKind, kind: Kind, group: asyncio.TaskGroup) -> None:
         beside = [
@@ -189,6 +208,7 @@ class Kinds:
     def _on_object(self, of: GroupKind, event: WatchEvent[DescribedJob]) -> None:
         self._pump.on_described(event)
         if isinstance(event, Synced):
+            self._pump.attend_workloads_of(of)  # their jobs may have gone before
             self._tell(of)
 
     def _read_anew(self, changed: Related) -> None:

@@ -3,6 +3,7 @@
 Invariant: a description that cannot be used concerns its own kind only. It is used once the kind
 is served with all fields that it reads and may be read and written, and not a moment before.
 
-`serving` asks the API server what it serves and permits, `verdicts` says what that means, and
-`reconciler` writes it as the condition Active and has the kind queued or not.
+`serving` asks the API server what it serves and permits, `verdicts` says what that means,
+`in_force` keeps the descriptions that objects are read by, and `reconciler` decides which those are
+and writes the condition Active.
 """

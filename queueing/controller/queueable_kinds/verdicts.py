@@ -29,6 +29,7 @@ class Reason(StrEnum):
     ASTRAY = "PathNotFound"
     NOT_PERMITTED = "NotPermitted"
     STARTING = "Starting"
+    LEAVING = "Terminating"
 
 
 class Verdict(NamedTuple):
@@ -36,6 +37,11 @@ class Verdict(NamedTuple):
 
     reason: Reason
     message: str
+
+    @property
+    def active(self) -> bool:
+        """Whether the condition is True."""
+        return self.reason in (Reason.QUEUED, Reason.LEAVING)
 
 
 QUEUED = Verdict(Reason.QUEUED, "Objects with a queue name are queued")
@@ -68,7 +74,33 @@ def not_served(kind: Kind) -> Verdict:
     resource = ".".join(filter(None, (named.plural, named.group)))
     told = f"{kind.api_version} {kind.name} is not served in namespaces"
     way = f"install CustomResourceDefinition {resource}, version {named.version}"
-    return Verdict(Reason.NOT_SERVED, f"{told}; {way}")
+    other = f"or APIService {named.version}.{named.group}" if named.group else ""
+    return Verdict(Reason.NOT_SERVED, ", ".join(filter(None, (f"{told}; {way}", other))))
+
+
+def unavailable(kind: Kind, words: str) -> Verdict:
+    """Say that the API server that serves a kind does not answer."""
+    return Verdict(Reason.NOT_SERVED, f"{kind.api_version} does not answer: {words}")
+
+
+def refused(words: str) -> Verdict:
+    """Say why the API server does not list a kind."""
+    return Verdict(Reason.NOT_PERMITTED, f"The objects cannot be listed: {words}")
+
+
+def kept(wrong: Verdict) -> Verdict:
+    """Say that objects are read by an earlier description while the present one is wrong."""
+    told = f"{wrong.message}; until then the description in status.inUse stays in force"
+    return Verdict(wrong.reason, told)
+
+
+def leaving(verdict: Verdict, needed: Sequence[str]) -> Verdict:
+    """Say which Workloads a description that is being deleted is still needed for."""
+    many = f"{len(needed)} Workload{'s' * (len(needed) > 1)}"
+    told = f"In force until no Workload needs it: {many}, such as {needed[0]}"
+    if verdict.reason is Reason.QUEUED:
+        return Verdict(Reason.LEAVING, told)
+    return Verdict(verdict.reason, f"{verdict.message}. {told}")
 
 
 def astray(found: Sequence[Astray]) -> Verdict:

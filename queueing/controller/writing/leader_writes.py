@@ -202,6 +202,11 @@ class LeaderWrites:
         self._guard(target)
         return await self._counted("status", self.client.patch_merge(target, body))
 
+    async def patch_json(self, target: Target, body: bytes) -> bytes:
+        """JSON-patch an object of any other kind; return it as the server stored it."""
+        self._guard(target)
+        return await self._counted("status", self.client.patch_json(target, body))
+
     async def _counted(self, purpose: str, write: Awaitable[T]) -> T:
         began, result = perf_counter(), "unknown"
         try:

@@ -6,10 +6,24 @@ import msgspec
 from queueing.translate.wire.meta import Condition, Meta, Wire
 
 
+class _Resource(Wire, frozen=True):
+    group: str = ""
+    kind: str = ""
+
+
+class _Spec(Wire, frozen=True):
+    resource: _Resource = _Resource()
+
+
+_described = msgspec.json.Decoder(_Spec)
+
+
 class QueueableKindStatus(Wire, frozen=True):
     """Whether the kind is queued."""
 
     conditions: list[Condition] = []
+    in_use: msgspec.Raw = msgspec.Raw(b"null")
+    """The description that objects are read by."""
 
 
 class QueueableKind(Wire, frozen=True):
@@ -18,3 +32,9 @@ class QueueableKind(Wire, frozen=True):
     metadata: Meta
     spec: msgspec.Raw = msgspec.Raw(b"{}")
     status: QueueableKindStatus = QueueableKindStatus()
+
+    @property
+    def group_kind(self) -> tuple[str, str]:
+        """Group and kind of what it describes, which cannot be changed."""
+        named = _described.decode(self.spec).resource
+        return named.group, named.kind

@@ -1,10 +1,10 @@
 """QueueableKind: how objects of one kind are queued, said as data, so that a kind needs no code."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from queueing_api.marks import ATOMIC, SET, Mark, list_map
+from queueing_api.marks import ATOMIC, OPAQUE, SET, Mark, list_map
 from queueing_api.meta.v1 import Condition, KubeObject
 from queueing_api.wire import DNS_SUBDOMAIN_PATTERN, DnsLabel, Wire
 
@@ -260,6 +260,8 @@ class QueueableKindStatus(Wire):
     conditions: Annotated[list[Condition], list_map("type")] = Field(default_factory=list)
     """Observations. Active is False while the kind is not served, may not be read or written, or
     is not described so that it can be used."""
+    in_use: Annotated[dict[str, Any], OPAQUE] | None = None
+    """The description that objects are read by: the last one that could be used."""
 
 
 class QueueableKind(KubeObject):
