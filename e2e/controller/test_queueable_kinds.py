@@ -252,7 +252,7 @@ def test_a_description_is_in_force_as_long_as_it_is_needed(
     wait_experiment(
         space, "sweep", lambda one: one["spec"] == {**before, "paused": True}, "restored"
     )
-    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+    wait_its_workload(space, "sweep", lambda one: not holds(one, "QuotaReserved"), "released")
     space.api.delete(KIND, NAME)
     waits_for(described, "InvalidDescription", "In force until no Workload needs it: 1 Workload")
     space.api.delete(EXPERIMENT, "sweep", space.namespace)

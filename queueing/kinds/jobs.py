@@ -18,7 +18,7 @@ from queueing.kinds import starting
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.paths import spelled
-from queueing.kinds.pod_sets import PodSet, UnreadableError
+from queueing.kinds.pod_sets import MissingError, PodSet, UnreadableError
 from queueing.kinds.view import Ended, View, read
 from queueing.translate import labels
 from queueing.translate.jobs.equivalence import equivalent
@@ -55,6 +55,8 @@ class DescribedJob(JobView):
 
     source: View
     priority: str = ""
+    lacking: bool = False
+    """Another object that says what it asks for does not exist."""
 
     @property
     @override
@@ -109,9 +111,18 @@ class DescribedJob(JobView):
     def was_started(self) -> bool:
         return self.source.annotates_pods(labels.POD_WORKLOAD)
 
+    @property
+    @override
+    def marks_its_start(self) -> bool:
+        return True
+
     @override
     def differs(self, workload: Workload) -> bool:
-        return bool(self.pod_sets) and self.was_started
+        return self.source.annotates_pods(labels.POD_WORKLOAD, workload.metadata.name)
+
+    @override
+    def standing_on(self, workload: Workload) -> JobView:
+        return described(self.source.standing_on(workload)) if self.lacking else self
 
     @override
     def undo(self, workload: Workload, stored: bytes) -> Patch | None:
@@ -184,6 +195,7 @@ def described(found: View) -> DescribedJob:
         problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)),
         priority=ask(lambda: found.priority_class, ""),
         ignored=ask(lambda: found.ignored, otherwise=False),
+        lacking=any(isinstance(one, MissingError) for one in told),
     )
 
 

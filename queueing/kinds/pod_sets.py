@@ -32,6 +32,10 @@ class UnreadableError(ValueError):
         """The field of the description; what is wrong; and where in the object, if known."""
 
 
+class MissingError(UnreadableError):
+    """Another object that says what an object asks for does not exist."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
     """Where a start adds to the pods of a set, as paths in the object."""

@@ -22,6 +22,7 @@ from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, read_pod_s
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
 from queueing.kinds.templates import Document
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
+from queueing.translate.wire.workloads import Workload
 from queueing_api.queueing.v1alpha1.queueable_kind import EndRule
 
 GROUPS_MAX = 1_000_000
@@ -60,8 +61,16 @@ class View:
     What cannot be told of this object raises UnreadableError, which names the field.
     """
 
-    def __init__(self, kind: Kind, struct: Any, related: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        struct: Any,
+        related: Mapping[str, Any] | None = None,
+        pod_sets: tuple[PodSet, ...] = (),
+    ) -> None:
+        """Take `pod_sets` where they are known, and not to be read."""
         self.kind, self._struct, self._related = kind, struct, related
+        self._known_pod_sets = pod_sets
         self._meter = meter()
 
     def beside(self, find: Callable[[Related], Mapping[str, Any] | None]) -> "View":
@@ -73,6 +82,21 @@ class View:
             return View(self.kind, self._struct, find(hook(self)))
         except UnreadableError:
             return self  # its pod sets cannot be told for the same reason
+
+    def standing_on(self, workload: Workload) -> "View":
+        """Return the object with the pod sets of its Workload."""
+        rule = self.kind.pod_sets[0]
+        pod_sets = tuple(
+            PodSet(
+                name=one.name,
+                count=one.count,
+                min_count=one.min_count,
+                template=msgspec.Raw(_encode(one.template)),
+                rule=rule,
+            )
+            for one in workload.spec.pod_sets
+        )
+        return View(self.kind, self._struct, self._related, pod_sets)
 
     @property
     def related(self) -> Mapping[str, Any] | None:
@@ -132,14 +156,17 @@ class View:
         """The variables of its expressions, which share the steps that they may take."""
         return {OBJECT: self.values, **self._meter}
 
-    def annotates_pods(self, name: str) -> bool:
-        """Say whether any pods have an annotation; those of the object itself do not count."""
+    def annotates_pods(self, name: str, value: str = "") -> bool:
+        """Say whether any pods have an annotation; those of the object itself do not count.
+
+        With a `value` whether any have it with that.
+        """
         encoded = _encode(self._struct)
         if name.encode() not in encoded:
             return False  # as of most objects, which may be large
         document = _document.decode(encoded)
         del document["metadata"]
-        return _annotates(document, name)
+        return _annotates(document, name, value)
 
     def document(self) -> Document:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""
@@ -159,6 +186,8 @@ class View:
     @cached_property
     def pod_sets(self) -> tuple[PodSet, ...]:
         """The pods that it asks for; empty for kinds whose pods are queued one by one."""
+        if self._known_pod_sets:
+            return self._known_pod_sets
         kind = self.kind
         hooked = kind.hooks.pod_sets is not None
         found = read_pod_sets(self._struct, self.variables, kind.pod_sets, hooked=hooked)
@@ -317,16 +346,16 @@ def _without_nulls(kind: Kind, data: bytes | msgspec.Raw) -> msgspec.Struct:
         raise UnreadableError(("spec",), f"the object cannot be read: {error}") from error
 
 
-def _annotates(value: Any, name: str) -> bool:
-    """Say whether any `annotations` in a value have a name; a field that quotes it has not."""
-    if isinstance(value, list):
-        return any(_annotates(one, name) for one in value)
-    if not isinstance(value, dict):
+def _annotates(thing: Any, name: str, value: str) -> bool:
+    """Say whether any `annotations` in a thing have a name; a field that quotes it has not."""
+    if isinstance(thing, list):
+        return any(_annotates(one, name, value) for one in thing)
+    if not isinstance(thing, dict):
         return False
-    own = value.get("annotations")
-    return (isinstance(own, dict) and name in own) or any(
-        _annotates(one, name) for one in value.values()
-    )
+    own = thing.get("annotations")
+    if isinstance(own, dict) and name in own and value in ("", own[name]):
+        return True
+    return any(_annotates(one, name, value) for one in thing.values())
 
 
 def _left_out(_: object) -> None:

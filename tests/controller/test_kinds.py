@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from queueing.kinds import paths
 from queueing.kinds.registry import kind_of
@@ -25,7 +26,7 @@ from tests.controller.harness import (
     job,
     true,
 )
-from tests.kinds.rows import ROWS, sample
+from tests.kinds.rows import ROWS, SAMPLES, sample
 
 JOB_SET, TRAIN_JOB = "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"
 NESTED = [
@@ -34,6 +35,13 @@ NESTED = [
     ("workload.codeflare.dev/appwrapper", JOB_SET),
     ("workload.codeflare.dev/appwrapper", "kubeflow.org/pytorchjob"),
 ]
+RUNTIMES = Resource(
+    "trainer.kubeflow.org",
+    "v1alpha1",
+    "clustertrainingruntimes",
+    "ClusterTrainingRuntime",
+    namespaced=False,
+)
 ON: dict[str, Any] = {"integrations": {"frameworks": ["batch/job", JOB_SET]}}
 KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -303,6 +311,36 @@ async def test_owners_of_kinds_that_are_not_listed_are_looked_through(world: Mak
         await w.make(child)
         await w.until("Job", "train-node-0", lambda one: one["spec"]["suspend"])
         assert await w.list("Workload") == []
+
+
+async def test_a_train_job_runs_on_by_its_workload_when_its_runtime_is_deleted(
+    world: MakeWorld,
+) -> None:
+    async with world(integrations={"frameworks": ["batch/job", TRAIN_JOB]}) as w:
+        for one in kind_of(TRAIN_JOB).hooks.related_kinds:
+            beside = defined(one.resource, namespaced=one.namespaced)
+            await w.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), beside)
+        await define(w, TRAIN_JOB)
+        await w.make(FLAVOR, cluster_queue("9"), LOCAL_QUEUE)
+        runtime = yaml.safe_load((SAMPLES / "trainjob-runtime.yaml").read_text())
+        await w.client.create(RUNTIMES.within(), runtime)
+        train = queued_sample(TRAIN_JOB)
+        del train["spec"]["trainer"]["resourcesPerNode"]
+        await create(w, TRAIN_JOB, train)
+        before = await until(w, TRAIN_JOB, "finetune", lambda _: True)
+        await until(w, TRAIN_JOB, "finetune", runs)
+        await w.client.delete(RUNTIMES.at("torch-distributed"))
+        while not any("not found" in one["note"] for one in await events(w)):
+            await asyncio.sleep(0.02)
+        ready = [{"name": name, "ready": 1} for name in ("dataset-initializer", "node")]
+        await status(w, TRAIN_JOB, "finetune", {"status": {"jobsStatus": ready}})
+        await w.workload("finetune", true("PodsReady"))
+        assert runs(await until(w, TRAIN_JOB, "finetune", lambda _: True))
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        stopped = await until(w, TRAIN_JOB, "finetune", lambda one: not runs(one))
+        await w.workload("finetune", false("QuotaReserved"))
+        stopped = await until(w, TRAIN_JOB, "finetune", lambda _: True)
+        assert stopped["spec"] == before["spec"]
 
 
 async def test_what_cannot_be_read_is_told_and_holds_up_nobody(world: MakeWorld) -> None:

@@ -27,6 +27,7 @@ from tests.controller.harness import (
 EXAMPLES = Path(__file__).parents[2] / "examples" / "kinds"
 EXPERIMENTS = Resource("lab.example.com", "v1", "experiments", "Experiment")
 KIND, NAME = "QueueableKind", "experiments.lab.example.com"
+MARK = "kueue.x-k8s.io/workload"
 
 
 def loaded(name: str) -> Wire:
@@ -221,3 +222,26 @@ async def test_a_kind_without_a_definition_is_queued_when_the_api_server_lists_i
         w.server.store.catalog.add(defined_kind(loaded("definition")))
         await w.until(KIND, NAME, true("Active", "Queued"))
         await started(w)
+
+
+async def test_what_cannot_be_read_at_its_stop_is_restored_when_it_can(world: MakeWorld) -> None:
+    async with world() as w:
+        await define(w)
+        await w.make(description())
+        await w.until(KIND, NAME, true("Active"))
+        await started(w)
+        (trial,) = (await until_experiment(w, lambda one: not paused(one)))["spec"]["trials"]
+        first = (await w.workload("sweep", true("Admitted")))["metadata"]["uid"]
+        unnamed = {key: value for key, value in trial.items() if key != "name"}
+        await write(w, {"spec": {"trials": [unnamed]}})
+        await until_experiment(w, paused)
+        await w.workload("sweep", false("QuotaReserved"))
+        await write(w, {"spec": {"trials": [{**unnamed, "name": "small"}]}})
+        anew = await w.workload("sweep", lambda one: one["metadata"]["uid"] != first)
+        template = anew["spec"]["podSets"][0]["template"]
+        assert MARK not in template.get("metadata", {}).get("annotations", {})
+        await until_experiment(w, lambda one: not paused(one))
+
+
+async def write(w: World, change: Wire) -> None:
+    await w.client.patch_merge(EXPERIMENTS.at("sweep", "team"), msgspec.json.encode(change))

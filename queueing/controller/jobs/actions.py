@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from queueing.controller.jobs.parts import Part
+from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import Key
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
@@ -128,6 +129,7 @@ class BreakUp:
 
     workload: Workload
     message: str
+    reason: EvictionReason = EvictionReason.GANG_INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)

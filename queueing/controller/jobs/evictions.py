@@ -1,5 +1,6 @@
 """Evicts Workloads that cannot start, or not run on, as they are."""
 
+from queueing.controller.jobs.actions import BreakUp
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.term import Term
 from queueing.core.lifecycle.rules import Backoff
@@ -28,10 +29,10 @@ class Evictions:
         reason = f"EvictedDueTo{step.wire_reason}"
         self._events.workload(workload.metadata, reason, step.message, warning=True)
 
-    async def break_up(self, gang: Gang, workload: Workload, message: str) -> None:
+    async def break_up(self, gang: Gang, action: BreakUp) -> None:
         """Evict a Workload that lost a part."""
-        step = Evict(reason=EvictionReason.GANG_INTERRUPTED, message=message)
-        await self._evict(gang, workload, step)
+        step = Evict(reason=action.reason, message=action.message)
+        await self._evict(gang, action.workload, step)
 
     async def refuse(self, gang: Gang, workload: Workload, why: str) -> None:
         """Evict the Workload of a gang of which a member cannot start; it comes back later."""

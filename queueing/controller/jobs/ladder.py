@@ -28,6 +28,7 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
 from queueing.controller.stores.gang_members import is_finished
+from queueing.core.lifecycle.steps import EvictionReason
 from queueing.translate import labels
 from queueing.translate.jobs.gang import gang_key
 from queueing.translate.wire.workloads import Workload
@@ -127,7 +128,26 @@ def _wind_down(
     if any(job.active for _, job in left):
         return None
     dirty = [one for one, _ in left if _is_dirty(gang, one, leaves=leaves)]
+    if any(one.job is not None and not one.job.pod_sets for one in dirty):
+        return _without_quota(dirty)
     return Restore(dirty) if dirty else then
+
+
+def _without_quota(parts: Sequence[Part]) -> Action | None:
+    """Take the quota of a job that is stopped and cannot be read, so that it cannot be restored.
+
+    Its Workload knows what its templates were, and keeps our finalizer until they are that again.
+    It is deleted before its quota is free, so that nobody admits it anew meanwhile.
+    """
+    workload = parts[0].view
+    if not workload.metadata.deleting:
+        return Discard(workload)
+    if not workload.status.is_true("QuotaReserved"):
+        return None
+    if workload.status.true_condition("Evicted") is None:
+        why = "; ".join(one.job.problem for one in parts if one.job is not None)
+        return BreakUp(workload, f"The job cannot be read: {why}", EvictionReason.UNREADABLE)
+    return _once_gone(workload, parts, Release(workload))
 
 
 def _is_dirty(gang: Gang, part: Part, *, leaves: bool) -> bool:
@@ -135,7 +155,7 @@ def _is_dirty(gang: Gang, part: Part, *, leaves: bool) -> bool:
 
     A single Job has a mark while it is stopped by us. Others may have started it before: so of a
     Workload that leaves, whatever differs is restored. Where users may have edited the template,
-    only the annotation of our start tells that it has to be.
+    and for kinds that have no other mark, only the annotation of our start tells that it has to be.
     """
     job = part.job
     if job is None or part.departed or (job.metadata.deleting and not leaves):
@@ -143,7 +163,7 @@ def _is_dirty(gang: Gang, part: Part, *, leaves: bool) -> bool:
     if job.stopping:
         return True
     edited = bool(part.lost) and part.view.status.admission is not None
-    if gang.form.several or edited:
+    if gang.form.several or edited or job.marks_its_start:
         return job.was_started and job.differs(part.view)
     return leaves and not part.lost and job.differs(part.view)
 

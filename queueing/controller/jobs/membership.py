@@ -34,6 +34,7 @@ class Membership:
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
         """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
+        job = _as_admitted(job, workloads)
         meta, named = job.metadata, prebuilt_name(job.metadata)
         form: Form = ALONE
         found: Sequence[Workload] = workloads
@@ -101,6 +102,14 @@ class Membership:
 
     def _workloads(self, key: Key) -> list[Workload]:
         return [self._objects.workloads[one] for one in self._objects.gangs.workloads[key]]
+
+
+def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
+    """Return a job as the Workload with its quota tells of it: it goes on as it was admitted."""
+    for one in workloads:
+        if one.status.admission is not None and not is_finished(one):
+            return job.standing_on(one)
+    return job
 
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:

@@ -188,8 +188,8 @@ class JobReconciler:
                 await self._workload_writer.discard(gang, action)
             case actions.Adopt():
                 await self._workload_writer.adopt(action)
-            case actions.BreakUp(workload=workload, message=message):
-                await self._evictions.break_up(gang, workload, message)
+            case actions.BreakUp():
+                await self._evictions.break_up(gang, action)
             case actions.Complain(job=job, message=message):
                 self._events.job(job, "ErrWorkloadCompose", message, warning=True)
             case actions.Tell() | actions.AwaitPods():

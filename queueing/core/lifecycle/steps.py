@@ -17,6 +17,8 @@ class EvictionReason(StrEnum):
     """A node that it runs on goes away, or does not respond."""
     GANG_INTERRUPTED = "GangInterrupted"
     """A Job of a gang was deleted, or cannot start, so all of them stop."""
+    UNREADABLE = "Unreadable"
+    """Its job asks for pods in a way that can no longer be read, while pods of it were admitted."""
     DEVICES_CHANGED = "DevicesChanged"
     """Its devices no longer match those that quota was reserved for."""
 

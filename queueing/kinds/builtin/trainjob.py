@@ -9,7 +9,7 @@ import msgspec
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Related, RelatedKind, Seen
 from queueing.kinds.paths import ABSENT, put, value_at
-from queueing.kinds.pod_sets import PodSet, UnreadableError
+from queueing.kinds.pod_sets import MissingError, PodSet, UnreadableError
 from queueing.kinds.templates import Document
 from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
@@ -37,6 +37,7 @@ _STATUSES = "object.?status.jobsStatus.orValue([])"
 _PATCHES, _PATCH_SPEC = ("spec", "runtimePatches"), "trainingRuntimeSpec"
 _JOBS = ("template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template")
+_POD_SETS, _REFERENCE = ("spec", "podSets", 0), ("spec", "runtimeRef")
 Values = dict[str, Any]
 
 SPEC = QueueableKindSpec(
@@ -85,7 +86,7 @@ def pod_sets(job: Seen, found: Sequence[PodSet]) -> Iterator[PodSet]:
     """Yield a pod set for each replicated job of the runtime, with what the TrainJob changes."""
     named, described = runtime(job), job.related
     if described is None:
-        raise _refusal(f"runtime '{named.name}' not found")
+        raise MissingError(_POD_SETS, f"runtime '{named.name}' not found", _REFERENCE)
     if value_at(described, ("spec", "mlPolicy", "mpi")) is not ABSENT:
         raise _refusal(f"runtime '{named.name}' is one of MPI, whose pods are not known here")
     for one in value_at(described, ("spec", *_JOBS)) or ():
@@ -217,7 +218,7 @@ def undo(_job: Seen, document: Document, _originals: Sequence[Original]) -> None
 
 
 def _refusal(problem: str) -> UnreadableError:
-    return UnreadableError(("spec", "podSets", 0), problem, ("spec", "runtimeRef"))
+    return UnreadableError(_POD_SETS, problem, _REFERENCE)
 
 
 HOOKS = Hooks(

@@ -83,6 +83,11 @@ class BatchJob(JobView):
     def was_started(self) -> bool:
         return labels.POD_WORKLOAD in self.pod_sets[0].template.metadata.annotations
 
+    @property
+    @override
+    def marks_its_start(self) -> bool:
+        return False
+
     @override
     def differs(self, workload: Workload) -> bool:
         return bool(undo(self, workload))

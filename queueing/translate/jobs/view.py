@@ -147,6 +147,14 @@ class JobView(ABC):
     def fits(self, workload: Workload) -> bool:
         """Say whether the pod sets of a Workload still equal the job's."""
 
+    def standing_on(self, workload: Workload) -> "JobView":
+        """Return the job as the Workload that it was admitted by tells of it.
+
+        That is the job itself, unless what it asks for is said by an object that is gone.
+        """
+        del workload
+        return self
+
     @abstractmethod
     def start(self, added: Sequence[Injection]) -> Sequence[Patch]:
         """Return the patches that let it run, with what an admission adds to each pod set.
@@ -169,6 +177,11 @@ class JobView(ABC):
     @abstractmethod
     def was_started(self) -> bool:
         """Whether a pod template still has the annotation that a start adds."""
+
+    @property
+    @abstractmethod
+    def marks_its_start(self) -> bool:
+        """Whether `differs` goes by a mark that a start leaves, which no edit can be taken for."""
 
     @abstractmethod
     def differs(self, workload: Workload) -> bool:
