@@ -51,7 +51,8 @@ def find(
     note = "" if root is None else trial.why_not(memory, root)
     found: Found = []
     done: set[tuple[str, str]] = set()
-    for proposal in chain(_own(memory, fact, ruling), _of_queues(memory, fact, ruling)):
+    tried = _own(memory, fact, ruling)
+    for proposal in tried if note else chain(tried, _of_queues(memory, fact, ruling)):
         if enough():
             return found, STOPPED
         if _key(proposal) in done:

@@ -34,12 +34,18 @@ def why_not(memory: Memory, root: Node) -> str:
         memory.objects.queues[name].admission_fair_sharing for name in names
     ):
         return f"{NOT_TRIED} where LocalQueues take turns by their usage"
+    if _size(memory, names) > WORKLOADS_MAX:
+        return f"{NOT_TRIED} with more than {WORKLOADS_MAX} workloads"
     held = [one for name in names for one in memory.ledger.charges_of(name)]
     if any(one.decision is not None for one in held) or memory.ledger.evicting:
         return f"{NOT_TRIED} while decisions are being written: ask again"
-    if sum(1 for _ in _members(memory, names)) > WORKLOADS_MAX:
-        return f"{NOT_TRIED} with more than {WORKLOADS_MAX} workloads"
     return ""
+
+
+def _size(memory: Memory, names: Iterable[QueueName]) -> int:
+    """Count the workloads of some queues without looking at them, finished ones included."""
+    doors = [door for name in names for door in memory.objects.local_queues_of.get(name, ())]
+    return sum(len(memory.workloads.behind.get(door, ())) for door in doors)
 
 
 def outcome(memory: Memory, root: Node, changed: Fact, workload: Key) -> tuple[str, list[str]]:

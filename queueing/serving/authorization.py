@@ -16,7 +16,7 @@ from aiohttp import web
 from queueing.kube.client import Client
 from queueing.kube.errors import KubeError, NotPermittedError
 from queueing.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
-from queueing.serving.visibility import GROUP
+from queueing.serving import explanations
 
 logger = logging.getLogger(__name__)
 
@@ -85,20 +85,35 @@ class Reviewer:
         attributes = {"nonResourceAttributes": {"path": request.path, "verb": "get"}}
         return await self._may(request, attributes, METRICS_BINDING)
 
-    async def may_see_pending(self, request: web.Request) -> bool:
-        """Say whether the user may see the pending workloads that the path names.
+    async def may_see(self, request: web.Request) -> bool:
+        """Say whether the user may see the subresource that the path names.
 
         Raises ReviewError.
         """
-        parts = request.path.strip("/").split("/")
-        resource = "localqueues" if "localqueues" in parts else "clusterqueues"
+        group, *_, resource, name, subresource = request.path.strip("/").split("/")[1:]
         attributes = {
-            "group": GROUP,
+            "group": group,
             "version": request.match_info.get("version", "*"),
             "resource": resource,
-            "subresource": "pendingworkloads",
+            "subresource": subresource,
             "namespace": request.match_info.get("namespace", ""),
-            "name": request.match_info.get("name", ""),
+            "name": name,
+            "verb": "get",
+        }
+        return await self._may(request, {"resourceAttributes": attributes}, VISIBILITY_BINDING)
+
+    async def may_name_others(self, request: web.Request) -> bool:
+        """Say whether the user may see workloads of all namespaces in explanations.
+
+        Raises ReviewError.
+        """
+        attributes = {
+            "group": explanations.GROUP,
+            "version": "*",
+            "resource": "clusterqueues",
+            "subresource": explanations.SUBRESOURCE,
+            "namespace": "",
+            "name": "",
             "verb": "get",
         }
         return await self._may(request, {"resourceAttributes": attributes}, VISIBILITY_BINDING)

@@ -26,6 +26,7 @@ from queueing.kube.resources import (
     VALIDATING_WEBHOOKS,
     Target,
 )
+from queueing.serving import explanations
 from queueing.serving.certificates import Certificates, first_certificate, is_usable, make
 
 logger = logging.getLogger(__name__)
@@ -52,8 +53,9 @@ PLURALS = (
     "workloads",
 )
 CONVERTED = tuple(CUSTOM_RESOURCE_DEFINITIONS.at(f"{plural}.{GROUP}") for plural in PLURALS)
-AGGREGATED = tuple(
-    API_SERVICES.at(f"{version}.visibility.{GROUP}") for version in ("v1beta1", "v1beta2")
+AGGREGATED = (
+    *(API_SERVICES.at(f"{version}.visibility.{GROUP}") for version in ("v1beta1", "v1beta2")),
+    API_SERVICES.at(f"{explanations.VERSION}.{explanations.GROUP}"),
 )
 
 

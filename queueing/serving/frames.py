@@ -13,6 +13,8 @@ from typing import TypeVar
 
 import msgspec
 
+from queueing.explain.model import Explanation
+
 T = TypeVar("T")
 
 LENGTH_BYTES = 4
@@ -29,12 +31,22 @@ class PendingPart(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel
     limit: int = 0
 
 
+class Subject(msgspec.Struct, frozen=True, rename="camel"):
+    """What is to be explained."""
+
+    kind: str
+    """The plural of its resource: `workloads`, `localqueues` or `clusterqueues`."""
+    name: str
+    """Namespace and name, if it has a namespace."""
+
+
 class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """What the serving process says: it wants a list, or without one the metrics."""
+    """What the serving process wants: a list, an explanation, or without both the metrics."""
 
     pending: PendingPart | None = None
+    explain: Subject | None = None
     number: int = 0
-    """Under which a list is answered."""
+    """Under which it is answered."""
 
 
 class PendingRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -62,9 +74,13 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """The exposition text of the controller's own metrics."""
     answers: dict[int, list[PendingRow] | None] | None = None
     """Lists, by the number of the question; None means that there is no such queue."""
+    explanations: dict[int, Explanation | None] | None = None
+    """The same of explanations."""
 
 
-SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name != "answers")
+ANSWERS = ("answers", "explanations")
+"""What is for who asked."""
+SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name not in ANSWERS)
 """What a newer word replaces as a whole."""
 ENCODER = msgspec.json.Encoder()
 NEWS = msgspec.json.Decoder(Frame)

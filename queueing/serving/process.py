@@ -19,13 +19,13 @@ from queueing.kube.config import KubeconfigSource, load_cluster
 from queueing.kube.errors import KubeError, NotFoundError
 from queueing.kube.resources import Target
 from queueing.serving.aggregator import learn_aggregator
+from queueing.serving.answering import Elsewhere
 from queueing.serving.authorization import Reviewer
 from queueing.serving.certificate_secret import Keeping, Trust, keep
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.routes import (
-    Elsewhere,
     Readiness,
     metrics_application,
     probe_application,
@@ -121,7 +121,9 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         elsewhere = _elsewhere(options, client, identity)
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
-        visibility = visibility_application(models, reviewer.may_see_pending, elsewhere)
+        visibility = visibility_application(
+            models, reviewer.may_see, elsewhere, reviewer.may_name_others
+        )
         probes = probe_application(
             models, readiness, alive=options.alive_path, ready=options.ready_path
         )

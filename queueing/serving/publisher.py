@@ -5,7 +5,7 @@ import contextlib
 from pathlib import Path
 from typing import NoReturn
 
-from queueing.serving.frames import QUESTIONS, Frame, Question, encode, frames, learn
+from queueing.serving.frames import ANSWERS, QUESTIONS, Frame, Question, encode, frames, learn
 
 RECONNECT_S = 0.5
 
@@ -26,14 +26,16 @@ class Publisher:
         self.asked_for_metrics = asyncio.Event()
         """Set when the serving process wants them; whoever answers clears it."""
         self.questions: asyncio.Queue[Question] = asyncio.Queue()
-        """Lists that the serving process wants, each to be answered under its number."""
+        """Lists and explanations that are wanted, each to be answered under its number."""
 
     def publish(self, frame: Frame) -> None:
         """Take news; a newer word on a subject replaces an older one."""
         learn(self._known, frame)
         learn(self._unsent, frame)
-        if frame.answers is not None:
-            self._unsent.answers = (self._unsent.answers or {}) | frame.answers
+        for name in ANSWERS:
+            told = getattr(frame, name)
+            if told is not None:
+                setattr(self._unsent, name, (getattr(self._unsent, name) or {}) | told)
         self._news.set()
 
     async def run(self) -> None:
@@ -72,7 +74,7 @@ class Publisher:
         """Hear questions until the other side is gone, which `_speak` notices by itself."""
         with contextlib.suppress(OSError):
             async for question in frames(reader, QUESTIONS):
-                if question.pending is None:
+                if question.pending is None and question.explain is None:
                     self.asked_for_metrics.set()
                 else:
                     self.questions.put_nowait(question)

@@ -6,8 +6,19 @@ import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from queueing.serving.frames import NEWS, Frame, PendingPart, PendingRow, Question, encode, frames
+from queueing.explain.model import Explanation
+from queueing.serving.frames import (
+    NEWS,
+    Frame,
+    PendingPart,
+    PendingRow,
+    Question,
+    Subject,
+    encode,
+    frames,
+)
 
 CLOSE_S = 2.0
 PATIENCE_S = 5.0
@@ -22,12 +33,12 @@ class NoAnswerError(RuntimeError):
 
 @dataclass(slots=True)
 class _Asked:
-    """A list that was asked for, and what came."""
+    """A list or an explanation that was asked for, and what came."""
 
     number: int
     came: asyncio.Event = field(default_factory=asyncio.Event)
     answered_at: float | None = None
-    rows: Sequence[PendingRow] | None = None
+    answer: Any = None
 
     def may_be_shared(self, now: float) -> bool:
         """Say whether it is under way, or came just now."""
@@ -48,7 +59,7 @@ class ReadModels:
     _ask: Callable[[Question], None] | None = None
     _asked: asyncio.Event | None = None
     """Set when the metrics come that somebody waits for."""
-    _lists: dict[PendingPart, _Asked] = field(default_factory=dict)
+    _questions: dict[PendingPart | Subject, _Asked] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def current_metrics(self, patience_s: float = PATIENCE_S) -> str:
@@ -75,26 +86,44 @@ class ReadModels:
 
         Raises NoAnswerError when it does not answer.
         """
+        rows: Sequence[PendingRow] | None = await self._answer_to(part, patience_s)
+        return rows
+
+    async def explanation(
+        self, subject: Subject, patience_s: float = PATIENCE_S
+    ) -> Explanation | None:
+        """Have the controller explain something; None when it knows of no such thing.
+
+        Raises NoAnswerError when it does not answer.
+        """
+        found: Explanation | None = await self._answer_to(subject, patience_s)
+        return found
+
+    async def _answer_to(self, of: PendingPart | Subject, patience_s: float) -> Any:
         if self._ask is None:
             raise NoAnswerError("the controller of this replica is away")
-        asked = self._asked_for(part, self._ask)
+        asked = self._asked_for(of, self._ask)
         try:
             async with asyncio.timeout(patience_s):
                 await asked.came.wait()
         except TimeoutError:
-            if self._lists.get(part) is asked:
-                del self._lists[part]  # the next one asks anew
+            if self._questions.get(of) is asked:
+                del self._questions[of]  # the next one asks anew
         if asked.answered_at is None:
             raise NoAnswerError("the controller does not answer in time")
-        return asked.rows
+        return asked.answer
 
-    def _asked_for(self, part: PendingPart, ask: Callable[[Question], None]) -> _Asked:
+    def _asked_for(self, of: PendingPart | Subject, ask: Callable[[Question], None]) -> _Asked:
         now = asyncio.get_running_loop().time()
-        self._lists = {of: one for of, one in self._lists.items() if one.may_be_shared(now)}
-        asked = self._lists.get(part)
+        kept = {one: asked for one, asked in self._questions.items() if asked.may_be_shared(now)}
+        self._questions = kept
+        asked = kept.get(of)
         if asked is None:
-            asked = self._lists[part] = _Asked(next(self._numbers))
-            ask(Question(pending=part, number=asked.number))
+            asked = kept[of] = _Asked(next(self._numbers))
+            if isinstance(of, Subject):
+                ask(Question(explain=of, number=asked.number))
+            else:
+                ask(Question(pending=of, number=asked.number))
         return asked
 
     def take(self, frame: Frame, now: float) -> None:
@@ -107,20 +136,20 @@ class ReadModels:
         if frame.metrics is not None:
             self.metrics = frame.metrics
             self._answered()
-        if frame.answers:
-            for asked in self._lists.values():
-                if asked.number in frame.answers:
-                    asked.rows, asked.answered_at = frame.answers[asked.number], now
-                    asked.came.set()
+        answers: dict[int, Any] = {**(frame.answers or {}), **(frame.explanations or {})}
+        for asked in self._questions.values() if answers else ():
+            if asked.number in answers:
+                asked.answer, asked.answered_at = answers[asked.number], now
+                asked.came.set()
 
     def lost(self) -> None:
         """Forget what only a live controller may claim."""
         self.connected = self.leading = self.ready = False
         self._ask = None
         self._answered()
-        for asked in self._lists.values():
+        for asked in self._questions.values():
             asked.came.set()
-        self._lists = {}
+        self._questions = {}
 
     def found(self, ask: Callable[[Question], None]) -> None:
         """Hear of a controller, and how it can be asked."""

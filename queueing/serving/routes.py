@@ -11,7 +11,17 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, Target
-from queueing.serving.authorization import ReviewError
+from queueing.serving import explanations
+from queueing.serving.answering import (
+    Allowed,
+    Elsewhere,
+    document,
+    failure,
+    led,
+    nobody,
+    refusal,
+)
+from queueing.serving.explanation_routes import add_explanations
 from queueing.serving.finalizer_release import is_uninstallation
 from queueing.serving.frames import PendingPart
 from queueing.serving.read_models import NoAnswerError, ReadModels
@@ -32,47 +42,9 @@ BODY_BYTES_MAX = 32 * 1024 * 1024
 SILENCE_S = 60.0
 """A controller that has said nothing for so long is stuck."""
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Allowed = Callable[[web.Request], Awaitable[bool]]
 Around = Callable[[Mapping[str, Any]], DefaultingContext]
 Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ReleaseFinalizers = Callable[[], Awaitable[object]]
-
-
-def document(body: Any, status: int = 200) -> web.Response:
-    """Answer with a JSON document."""
-    return web.Response(
-        body=msgspec.json.encode(body), status=status, content_type="application/json"
-    )
-
-
-def failure(status: int, reason: str, message: str) -> web.Response:
-    """Answer with a Status as the API server spells it."""
-    answer = document(
-        {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "reason": reason,
-            "message": message,
-            "code": status,
-        },
-        status,
-    )
-    if status == web.HTTPServiceUnavailable.status_code:
-        answer.headers["Retry-After"] = "1"
-    return answer
-
-
-async def refusal(allowed: Allowed, request: web.Request, told: str) -> web.Response | None:
-    """Return what is answered to who may not ask, or cannot be judged; None for who may."""
-    try:
-        if await allowed(request):
-            return None
-    except ReviewError as error:
-        return failure(500, "InternalError", f"Internal error occurred: {error}")
-    return failure(403, "Forbidden", told)
 
 
 def webhook_application(
@@ -160,20 +132,13 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
     return application
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elsewhere:
-    """Who is asked for what this replica does not know."""
-
-    ask: Callable[[web.Request], Awaitable[web.Response | None]]
-    """Has the leader's replica answer; None when nobody can."""
-    exists: Callable[[Target], Awaitable[bool]]
-    """Says whether a queue is there that the controller does not know yet."""
-
-
 def visibility_application(
-    models: ReadModels, allowed: Allowed, elsewhere: Elsewhere
+    models: ReadModels,
+    allowed: Allowed,
+    elsewhere: Elsewhere,
+    may_name_others: Allowed = nobody,
 ) -> web.Application:
-    """Serve the aggregated API of pending workloads."""
+    """Serve the aggregated APIs of pending workloads and of explanations."""
 
     async def of_cluster_queue(request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -201,7 +166,7 @@ def visibility_application(
             return absent
         return document(summary(rows or (), request.match_info["version"]))
 
-    guarded = partial(_led, models, allowed, elsewhere)
+    guarded = partial(led, models, allowed, elsewhere)
     application = web.Application()
     router = application.router
     base = f"/apis/{GROUP}/{{version:{'|'.join(VERSIONS)}}}"
@@ -211,31 +176,13 @@ def visibility_application(
     router.add_get(f"{base}/clusterqueues/{{name}}/pendingworkloads", guarded(of_cluster_queue))
     local = f"{base}/namespaces/{{namespace}}/localqueues/{{name}}/pendingworkloads"
     router.add_get(local, guarded(of_local))
+    add_explanations(router, models, guarded, elsewhere, may_name_others)
     return application
 
 
-def _led(models: ReadModels, allowed: Allowed, elsewhere: Elsewhere, handler: Handler) -> Handler:
-    """Let a handler answer whoever may ask, in the leader's replica; others forward to it."""
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        refused = await refusal(allowed, request, f"may not get {request.path}")
-        if refused is not None:
-            # Whose certificate was not asked for at first may show it with the next connection.
-            refused.force_close()
-            return refused
-        if models.leading:
-            return await handler(request)
-        answered = await elsewhere.ask(request)
-        if answered is not None:
-            return answered
-        told = "this replica does not lead; the leader answers as soon as there is one"
-        return failure(503, "ServiceUnavailable", told)
-
-    return answer
-
-
 async def _groups(_request: web.Request) -> web.StreamResponse:
-    return document({"kind": "APIGroupList", "apiVersion": "v1", "groups": [group_document()]})
+    groups = [group_document(), explanations.group_document()]
+    return document({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 
 
 async def _group(_request: web.Request) -> web.StreamResponse:

@@ -9,11 +9,11 @@ import pytest
 from aiohttp import ClientSession, web
 
 from queueing.kube.resources import Target
+from queueing.serving.answering import Elsewhere
 from queueing.serving.authorization import ReviewError
 from queueing.serving.frames import Frame, PendingRow, Question
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import (
-    Elsewhere,
     Readiness,
     metrics_application,
     probe_application,

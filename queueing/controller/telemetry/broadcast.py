@@ -1,8 +1,8 @@
-"""Tells the serving process of this replica about readiness, metrics and pending workloads.
+"""Tells the serving process of this replica about readiness, metrics and waiting workloads.
 
-Over a Unix socket (`serving.publisher`). Readiness is sent when it changes; metrics and lists of
-pending workloads when the serving process asks. The controller never waits for it; one that starts
-later asks again.
+Over a Unix socket (`serving.publisher`). Readiness is sent when it changes; metrics, lists of
+pending workloads and explanations when the serving process asks. The controller never waits for
+it; one that starts later asks again.
 """
 
 import asyncio
@@ -15,7 +15,9 @@ from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.names import Key, QueueName, name_of, namespace_of
-from queueing.serving.frames import Frame, PendingPart, PendingRow, Question
+from queueing.explain import answers
+from queueing.explain.model import Explanation
+from queueing.serving.frames import Frame, PendingPart, PendingRow, Question, Subject
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
 from queueing.state.memory.views import PendingItem
@@ -27,6 +29,10 @@ ALIVE_EVERY_S = 5.0
 """Seconds between two messages that the controller is alive."""
 REST_AFTER_ANSWER = 4.0
 """The pause after an answer, in multiples of the time that it took."""
+REST_MIN_S = 0.001
+"""The shortest: a question that must wait until a round has ended is asked again after it."""
+SEARCH_S = 0.04
+"""For how long remedies are looked for, in one stretch of the event loop."""
 
 
 class Broadcast:
@@ -67,15 +73,38 @@ class Broadcast:
             self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_pending(self) -> NoReturn:
-        """Answer questions about the pending workloads of a queue."""
+        """Answer questions about pending workloads."""
         await answer_in_turn(self._publisher.questions, self._answer, self._clock)
 
     def _answer(self, question: Question) -> None:
         memory = self._reporter.memory
         # While this process does not lead it knows nothing, and sends no answer.
-        if memory is not None and question.pending is not None:
+        if memory is None:
+            return
+        if question.pending is not None:
             rows = pending_rows(*memory, question.pending)
             self._publisher.publish(Frame(answers={question.number: rows}))
+        if question.explain is not None:
+            engine, _ = memory
+            if engine.is_within_round:
+                self._publisher.questions.put_nowait(question)
+                return
+            began = self._clock.monotonic()
+            found = explained(
+                engine, question.explain, lambda: self._clock.monotonic() - began > SEARCH_S
+            )
+            self._publisher.publish(Frame(explanations={question.number: found}))
+
+
+def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Explanation | None:
+    """Explain what is asked about; None when there is no such thing."""
+    match subject.kind:
+        case "clusterqueues":
+            return answers.cluster_queue(engine, QueueName(subject.name))
+        case "localqueues":
+            return answers.local_queue(engine, Key(subject.name))
+        case _:
+            return answers.workload(engine, Key(subject.name), enough)
 
 
 def pending_rows(engine: Engine, objects: Objects, part: PendingPart) -> list[PendingRow] | None:
@@ -134,4 +163,4 @@ async def answer_in_turn(
         question = await questions.get()
         began = clock.monotonic()
         answer(question)
-        await asyncio.sleep((clock.monotonic() - began) * REST_AFTER_ANSWER)
+        await asyncio.sleep(max(REST_MIN_S, (clock.monotonic() - began) * REST_AFTER_ANSWER))

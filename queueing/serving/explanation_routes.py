@@ -1,0 +1,85 @@
+"""The HTTP of explanations: the leader answers, and each replica leaves out names of others."""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from queueing.explain.model import DECODER
+from queueing.explain.redaction import redacted
+from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
+from queueing.serving.answering import Allowed, Elsewhere, Handler, document, failure
+from queueing.serving.authorization import ReviewError
+from queueing.serving.explanations import (
+    GROUP,
+    PARENTS,
+    SUBRESOURCE,
+    VERSION,
+    group_document,
+    resource_list,
+)
+from queueing.serving.frames import Subject
+from queueing.serving.read_models import NoAnswerError, ReadModels
+
+RESOURCES = {"clusterqueues": CLUSTER_QUEUES, "localqueues": LOCAL_QUEUES, "workloads": WORKLOADS}
+
+
+def add_explanations(
+    router: web.UrlDispatcher,
+    models: ReadModels,
+    guarded: Callable[[Handler], Handler],
+    elsewhere: Elsewhere,
+    may_name_others: Allowed,
+) -> None:
+    """Add the routes. Who may not name others gets answers without workloads of other namespaces.
+
+    A queue or workload that is there, but that the controller does not know yet, is 503.
+    """
+
+    async def explain(request: web.Request) -> web.StreamResponse:
+        parts = request.match_info
+        plural, name = parts["plural"], parts["name"]
+        namespace = parts.get("namespace", "")
+        subject = Subject(plural, f"{namespace}/{name}" if namespace else name)
+        try:
+            found = await models.explanation(subject)
+        except NoAnswerError as error:
+            return failure(503, "ServiceUnavailable", str(error))
+        if found is not None:
+            return document(found)
+        if await elsewhere.exists(RESOURCES[plural].at(name, namespace)):
+            return failure(503, "ServiceUnavailable", f"{name} is not known yet")
+        singular = plural.removesuffix("s")
+        return failure(404, "NotFound", f'{singular}.{GROUP} "{name}" not found')
+
+    def discreet(handler: Handler) -> Handler:
+        async def answer(request: web.Request) -> web.StreamResponse:
+            told = await handler(request)
+            namespace = request.match_info.get("namespace", "")
+            if not namespace or told.status != web.HTTPOk.status_code:
+                return told
+            try:
+                if await may_name_others(request):
+                    return told
+            except ReviewError as error:
+                return failure(500, "InternalError", f"Internal error occurred: {error}")
+            body = told.body if isinstance(told, web.Response) else None
+            known = DECODER.decode(body if isinstance(body, bytes) else b"")
+            return document(redacted(known, namespace))
+
+        return answer
+
+    base = f"/apis/{GROUP}/{VERSION}"
+    router.add_get(f"/apis/{GROUP}", _group)
+    router.add_get(base, _resources)
+    for plural, _, namespaced in PARENTS:
+        within = "/namespaces/{namespace}" if namespaced else ""
+        path = f"{base}{within}/{{plural:{plural}}}/{{name}}/{SUBRESOURCE}"
+        router.add_get(path, discreet(guarded(explain)))
+
+
+async def _group(_request: web.Request) -> web.StreamResponse:
+    return document(group_document())
+
+
+async def _resources(_request: web.Request) -> web.StreamResponse:
+    return document(resource_list())

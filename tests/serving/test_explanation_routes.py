@@ -1,0 +1,214 @@
+"""Explanations over HTTP: who may ask, and whose names they read."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import ClientSession, web
+
+from queueing.explain.model import HIDDEN, Blocker, Explanation, Group, Place, QueueExplanation
+from queueing.explain.model import WorkloadExplanation as Explained
+from queueing.kube.resources import Target
+from queueing.serving.answering import Elsewhere
+from queueing.serving.frames import Frame, Question, Subject
+from queueing.serving.read_models import ReadModels
+from queueing.serving.routes import visibility_application
+
+API = "/apis/visibility.queueing.dev/v1alpha1"
+MINE = f"{API}/namespaces/team/workloads/mine/explanation"
+QUEUE = f"{API}/namespaces/team/localqueues/door/explanation"
+WHOLE = f"{API}/clusterqueues/vision/explanation"
+
+
+def explained() -> Explained:
+    """Return what is said of a workload behind one of another namespace."""
+    place = Place(
+        position_in_cluster_queue=1,
+        position_in_local_queue=0,
+        pending=2,
+        strict=True,
+        first="other/wide",
+        ahead=("other/wide",),
+    )
+    text = "it is not its turn: other/wide comes before it"
+    return Explained(
+        namespace="team",
+        name="mine",
+        state="Waiting",
+        summary=f"It waits: {text}.",
+        reason="PendingEvaluation",
+        message="",
+        local_queue="door",
+        cluster_queue="vision",
+        cohort="",
+        priority=0,
+        created="",
+        blockers=(Blocker(kind="Turn", object="Workload other/wide", text=text),),
+        place=place,
+    )
+
+
+def queue(kind: str) -> QueueExplanation:
+    group = Group(reason="WaitingForQuota", message="", count=2, first="other/wide")
+    return QueueExplanation(
+        queue=kind,
+        namespace="",
+        name="vision",
+        cluster_queue="vision",
+        cohort="",
+        active=True,
+        summary="",
+        pending=2,
+        inadmissible=0,
+        reserving=0,
+        admitted=0,
+        quotas=(),
+        groups=(group,),
+    )
+
+
+ANSWERS: dict[Subject, Explanation] = {
+    Subject("workloads", "team/mine"): explained(),
+    Subject("localqueues", "team/door"): queue("LocalQueue"),
+    Subject("clusterqueues", "vision"): queue("ClusterQueue"),
+}
+
+
+def leader() -> ReadModels:
+    """Return what the serving process of the leader knows."""
+    models = ReadModels(leading=True, ready=True)
+
+    def answer(question: Question) -> None:
+        assert question.explain is not None
+        frame = Frame(explanations={question.number: ANSWERS.get(question.explain)})
+        loop = asyncio.get_running_loop()
+        loop.call_soon(models.take, frame, loop.time())
+
+    models.found(answer)
+    return models
+
+
+async def everybody(_request: web.Request) -> bool:
+    return True
+
+
+async def nobody(_request: web.Request) -> bool:
+    return False
+
+
+async def no_leader(_request: web.Request) -> web.Response | None:
+    return None
+
+
+async def by_the_leader(_request: web.Request) -> web.Response:
+    return web.Response(body=msgspec.json.encode(explained()), content_type="application/json")
+
+
+async def exists(target: Target) -> bool:
+    return target.name == "new"
+
+
+ALONE = Elsewhere(ask=no_leader, exists=exists)
+WITH_A_LEADER = Elsewhere(ask=by_the_leader, exists=exists)
+
+
+@asynccontextmanager
+async def served(application: web.Application) -> AsyncIterator[tuple[ClientSession, str]]:
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        async with ClientSession() as session:
+            yield session, f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def asked(application: web.Application, path: str) -> tuple[int, Any]:
+    async with served(application) as (session, base), session.get(base + path) as answer:
+        return answer.status, await answer.json()
+
+
+async def test_an_admin_reads_every_name() -> None:
+    application = visibility_application(leader(), everybody, ALONE, everybody)
+    _, read = await asked(application, MINE)
+    assert read == msgspec.json.decode(msgspec.json.encode(explained()))
+    status, told = await asked(application, WHOLE)
+    assert (status, told["kind"], told["groups"][0]["first"]) == (
+        200,
+        "QueueExplanation",
+        "other/wide",
+    )
+
+
+@pytest.mark.parametrize(
+    ("models", "elsewhere"),
+    [
+        pytest.param(leader(), ALONE, id="by the leader's replica"),
+        pytest.param(ReadModels(), WITH_A_LEADER, id="by another, to which the leader names all"),
+    ],
+)
+async def test_a_team_reads_no_workload_of_another_namespace(
+    models: ReadModels, elsewhere: Elsewhere
+) -> None:
+    application = visibility_application(models, everybody, elsewhere, nobody)
+    status, told = await asked(application, MINE)
+    assert (status, told["place"]["first"]) == (200, HIDDEN)
+    assert told["summary"] == f"It waits: it is not its turn: {HIDDEN} comes before it."
+    assert "wide" not in str(told)
+
+
+async def test_a_team_reads_the_reasons_in_its_queue() -> None:
+    application = visibility_application(leader(), everybody, ALONE, nobody)
+    status, told = await asked(application, QUEUE)
+    assert (status, told["groups"][0]) == (
+        200,
+        {"reason": "WaitingForQuota", "message": "", "count": 2, "first": HIDDEN},
+    )
+
+
+@pytest.mark.parametrize(
+    ("application", "path", "want"),
+    [
+        pytest.param(visibility_application(leader(), nobody, ALONE), MINE, 403, id="forbidden"),
+        pytest.param(
+            visibility_application(leader(), everybody, ALONE),
+            f"{API}/namespaces/team/workloads/none/explanation",
+            404,
+            id="unknown",
+        ),
+        pytest.param(
+            visibility_application(leader(), everybody, ALONE),
+            f"{API}/namespaces/team/workloads/new/explanation",
+            503,
+            id="not known yet",
+        ),
+        pytest.param(
+            visibility_application(ReadModels(), everybody, ALONE), MINE, 503, id="no leader"
+        ),
+        pytest.param(
+            visibility_application(ReadModels(leading=True), everybody, ALONE),
+            MINE,
+            503,
+            id="the controller is away",
+        ),
+    ],
+)
+async def test_how_else_it_ends(application: web.Application, path: str, want: int) -> None:
+    status, told = await asked(application, path)
+    assert (status, told["kind"], told["code"]) == (want, "Status", want)
+
+
+async def test_discovery_lists_the_group_and_what_can_be_explained() -> None:
+    application = visibility_application(leader(), everybody, ALONE)
+    _, groups = await asked(application, "/apis")
+    assert [one["name"] for one in groups["groups"]] == [
+        "visibility.kueue.x-k8s.io",
+        "visibility.queueing.dev",
+    ]
+    _, listed = await asked(application, API)
+    named = {one["name"] for one in listed["resources"]}
+    assert named > {"workloads/explanation", "localqueues/explanation", "clusterqueues/explanation"}
