@@ -5,6 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from queueing.cli.output import UsageProblem, no_answer
 from queueing.devices.wire.names import WORKLOAD_UID
 from queueing.kube.client import Client
@@ -44,6 +46,16 @@ KINDS = (
 )
 SELECTED = {"Job": labels.QUEUE_NAME, "Pod": WORKLOAD_UID}
 """Kinds of which only those with a label are asked for."""
+
+
+class _Meta(msgspec.Struct):
+    name: str
+
+
+class Named(msgspec.Struct):
+    """What is read of an object whose name alone matters."""
+
+    metadata: _Meta
 
 
 def read_cluster(
@@ -97,3 +109,30 @@ async def _all_of(client: Client, resource: Resource, label: str) -> list[dict[s
     for item in found:
         item["metadata"].pop("managedFields", None)
     return [{"apiVersion": resource.api_version, "kind": resource.kind} | item for item in found]
+
+
+def names_of(
+    kind: str, namespace: str | None, where: tuple[str | None, str | None], patience_s: float
+) -> list[str]:
+    """Return the names of the objects of a kind, for completion; none if they cannot be read.
+
+    Of a kind with namespaces those in one, by default that of the context.
+    """
+    try:
+        return asyncio.run(_names(RESOURCES[kind], namespace, where, patience_s))
+    except (ConfigurationError, KubeError, OSError, TimeoutError):
+        return []
+
+
+async def _names(
+    resource: Resource,
+    namespace: str | None,
+    where: tuple[str | None, str | None],
+    patience_s: float,
+) -> list[str]:
+    async with asyncio.timeout(patience_s):
+        cluster = await load_cluster(*where)
+        home = (namespace or cluster.namespace) if resource.namespaced else ""
+        async with Client(cluster, user_agent="queueing-completion") as client:
+            found = await list_all(client, resource.within(home), Named)
+    return sorted(one.metadata.name for one in found)

@@ -19,6 +19,12 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "dev": CommandEntry(
             "queueing.cli.local.dev", "Run a small cluster in one process, to try with kubectl."
         ),
+        "explain": CommandEntry(
+            "queueing.cli.explain", "Say why a workload waits, and what would help it."
+        ),
+        "get": CommandEntry(
+            "queueing.cli.get.command", "List workloads, queues, cohorts or flavors."
+        ),
         "plan": CommandEntry(
             "queueing.cli.plan", "Show what would be admitted, preempted or left pending."
         ),
@@ -38,10 +44,21 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
             "queueing.cli.kind.command", "Show kinds of jobs, and try a description of another."
         ),
         "run": CommandEntry("queueing.cli.production.run", "Run the controller on a cluster."),
+        "stop": CommandEntry(
+            "queueing.cli.stop", "Stop a workload, after it has saved its work, or a queue."
+        ),
         "suspend": CommandEntry(
             "queueing.cli.suspend", "Stop a workload, after it has saved its work."
         ),
-        "resume": CommandEntry("queueing.cli.resume", "Queue a suspended workload again."),
+        "resume": CommandEntry(
+            "queueing.cli.resume", "Queue a stopped workload again, or open a stopped queue."
+        ),
+        "requeue": CommandEntry(
+            "queueing.cli.requeue", "Give up what a workload holds, and queue it again."
+        ),
+        "delete": CommandEntry(
+            "queueing.cli.delete", "Delete a workload with its job, or a queue."
+        ),
         "crds": CommandEntry("queueing.cli.crds", "Print the custom resource definitions."),
         "manifests": CommandEntry(
             "queueing.cli.manifests", "Print CRDs, policies and webhooks for a configuration."
