@@ -1,14 +1,51 @@
-"""Lists the pods of Jobs when they are needed: a cluster has too many pods to watch them all."""
+"""Lists the pods of jobs when they are needed: a cluster has too many pods to watch them all.
+
+Between a job of another kind than batch/v1 and its pods may be any number of objects, of kinds that
+we do not know. So its pods are found by what its start wrote on their templates.
+"""
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from queueing.kube.client import Client
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS
-from queueing.translate.labels import POD_JOB_UID
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.gang import part_for
+from queueing.translate.jobs.view import JobView
+from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
+from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
+
+
+class HasMetadata(Protocol):
+    """A pod, with whatever fields of it are read."""
+
+    @property
+    def metadata(self) -> Meta: ...
+
 
 T = TypeVar("T")
+P = TypeVar("P", bound=HasMetadata)
+
+
+async def pods_of_job(client: Client, job: JobView, workload: Workload, kind: type[P]) -> list[P]:
+    """Return the pods of a job of any kind, which has this Workload by itself or with its gang.
+
+    Raises KubeError.
+    """
+    if job.kind == batch.KIND:
+        return await pods_of(client, job.metadata.namespace, [job.metadata.uid], kind)
+    return await started_pods(client, part_for(job, workload), kind)
+
+
+async def started_pods(client: Client, workload: Workload, kind: type[P]) -> list[P]:
+    """Return the pods that came of the start of a Workload, of its pod sets. Raises KubeError."""
+    meta, pod_sets = workload.metadata, [one.name for one in workload.spec.pod_sets]
+    if not pod_sets:
+        return []
+    found = await labelled_pods(client, meta.namespace, (POD_SET, pod_sets), kind)
+    return [one for one in found if one.metadata.annotations.get(POD_WORKLOAD) == meta.name]
 
 
 async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: type[T]) -> list[T]:

@@ -39,10 +39,10 @@ class Features:
         default_factory=list
     )
     """Return the fact of a Workload with what the feature adds to it."""
-    annotations: list[Callable[[JobView, Workload], Mapping[str, str]]] = field(
+    annotations: list[Callable[[JobView, Mapping[str, str], Workload], Mapping[str, str]]] = field(
         default_factory=list
     )
-    """Return annotations for the pods of a Job that starts."""
+    """Return annotations for pods of a job that starts, beside those that their template has."""
     starts: list[Callable[[JobView, Workload], Awaitable[PodChanges]]] = field(default_factory=list)
     """Create what the pods of a Job need before it is started, by a Workload with one of its pod
     sets; return the changes of the pod template that name it."""

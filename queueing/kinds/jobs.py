@@ -175,20 +175,21 @@ def described(found: View) -> DescribedJob:
 
     no_pod_sets: tuple[PodSet, ...] = ()
     none_free: Mapping[str, int] = {}
-    pod_sets = ask(lambda: found.pod_sets, no_pod_sets)
     free = ask(lambda: found.reclaimable, none_free)
+    pod_sets = tuple(_pod_set(one, free) for one in ask(lambda: found.pod_sets, no_pod_sets))
     ended = ask(lambda: found.ended, None)
     ask(lambda: found.on_hold, otherwise=False)
     ask(lambda: found.groups, 0)
+    active = ask(lambda: found.active, otherwise=True)
     return DescribedJob(
         kind=found.kind.names,
         metadata=found.metadata,
         key=_key(found.kind, found.metadata),
         suspended=ask(lambda: found.suspended, otherwise=False),
         stopping=False,
-        pod_sets=tuple(_pod_set(one, free) for one in pod_sets),
-        running_pods=0,
-        active=ask(lambda: found.active, otherwise=True),
+        pod_sets=pod_sets,
+        running_pods=sum(one.count - one.reclaimable for one in pod_sets) if active else 0,
+        active=active,
         ready=ask(lambda: found.ready, otherwise=False),
         end=_end(ended),
         source=found,

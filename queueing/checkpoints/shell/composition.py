@@ -69,7 +69,7 @@ class Checkpoints:
         self.reconciler = CheckpointReconciler(
             term,
             self.intake,
-            Notifier(checkpoints, writes, drivers),
+            Notifier(term.objects, writes, drivers),
             CheckpointTelemetry(term.objects, term.reporter.metrics, term.reporter.traces),
             self._attend,
         )

@@ -26,8 +26,10 @@ from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.translate.jobs import batch
+from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import POD_JOB_UID
+from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.times import timestamp
 from queueing.translate.wire.meta import Meta
@@ -46,6 +48,13 @@ class _IdlePod:
     def job_uid(self) -> str:
         return self.meta.labels.get(POD_JOB_UID, "")
 
+    @property
+    def pod_set(self) -> str:
+        """The pod set that it came of: `namespace/workload/pod set`."""
+        meta = self.meta
+        workload, name = meta.annotations.get(POD_WORKLOAD, ""), meta.labels.get(POD_SET, "")
+        return f"{meta.namespace}/{workload}/{name}"
+
 
 class IdleReconciler:
     """Stores idle pods, and reconciles one Workload at a time."""
@@ -54,7 +63,8 @@ class IdleReconciler:
         self._objects, self._writes, self._events = term.objects, term.writes, term.events
         self._clock, self._queue = term.clock, term.queues.idle
         self._pods: dict[Key, _IdlePod] = {}
-        self._by_job: Index[str] = Index()
+        self._by_owner: Index[str] = Index()
+        """By the uid of a batch/v1 Job, and by the pod set."""
 
     def on_pod(self, event: WatchEvent[Pod]) -> None:
         """Handle a watch event of a pod with the label; it counts as idle until it ends."""
@@ -72,19 +82,26 @@ class IdleReconciler:
 
     def _put(self, key: Key, pod: _IdlePod) -> None:
         self._pods[key] = pod
-        self._by_job.add(pod.job_uid, key)
-        self.job_changed(pod.job_uid)
+        self._by_owner.add(pod.job_uid, key)
+        self._by_owner.add(pod.pod_set, key)
+        self._attend(pod)
 
     def _drop(self, key: Key) -> None:
         pod = self._pods.pop(key, None)
         if pod is not None:
-            self.job_changed(pod.job_uid)
-            self._by_job.drop(pod.job_uid, key)
+            self._attend(pod)
+            self._by_owner.drop(pod.job_uid, key)
+            self._by_owner.drop(pod.pod_set, key)
+
+    def _attend(self, pod: _IdlePod) -> None:
+        """Ask for the Workload of a pod to be reconciled."""
+        self._queue.add(Key(pod.pod_set.rpartition("/")[0]))
+        self.job_changed(pod.job_uid)
 
     def job_changed(self, uid: str) -> None:
-        """Ask for the Workloads of a Job (a uid) to be reconciled, if pods of it are idle."""
-        if self._by_job[uid]:
-            for workload in self._objects.workloads_of(uid):
+        """Ask for the Workloads of a job (a uid) to be reconciled, if any pod is idle."""
+        if self._pods:
+            for workload in self._objects.workloads_for(uid):
                 self._queue.add(workload.metadata.key)
 
     def workload_changed(self, key: Key) -> None:
@@ -94,8 +111,8 @@ class IdleReconciler:
 
     def policy_changed(self) -> None:
         """Ask for the Workloads of all idle pods to be reconciled: terms changed."""
-        for uid in dict.fromkeys(pod.job_uid for pod in self._pods.values()):
-            self.job_changed(uid)
+        for pod in self._pods.values():
+            self._attend(pod)
 
     async def look(self, key: Key) -> None:
         """Deactivate a Workload that is idle for too long, or activate it if it works again.
@@ -151,13 +168,17 @@ class IdleReconciler:
         """
         admitted = workload.status.true_condition("Admitted")
         started = admitted.changed if admitted is not None else 0.0
-        parts = [JobIdleness(job.running_pods, self._idle(job, terms)) for job in jobs]
+        parts = [JobIdleness(one.running_pods, self._idle(one, workload, terms)) for one in jobs]
         if terms.leader is not None:
             return idle_since_by_leaders(parts, started)
         return idle_since(parts, started)
 
-    def _idle(self, job: JobView, terms: Terms) -> tuple[float, ...]:
-        found = [self._pods[key] for key in self._by_job[job.metadata.uid]]
+    def _idle(self, job: JobView, workload: Workload, terms: Terms) -> tuple[float, ...]:
+        owners = [job.metadata.uid]
+        if job.kind != batch.KIND:
+            view = part_for(job, workload)
+            owners = [f"{view.metadata.key}/{one.name}" for one in view.spec.pod_sets]
+        found = [self._pods[key] for owner in owners for key in self._by_owner[owner]]
         leader = terms.leader
         return tuple(
             pod.since for pod in found if leader is None or selects(leader, pod.meta.labels)

@@ -17,9 +17,9 @@ from queueing.core.names import Key
 from queueing.kube.listing import list_all
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
-from queueing.translate.labels import POD_JOB_UID
+from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.wire.meta import Identified
+from queueing.translate.wire.meta import Identified, Meta
 from queueing.translate.wire.workloads import Workload
 
 
@@ -75,7 +75,7 @@ class NodeReconciler:
             self.term.writes.client,
             PODS.within(),
             Identified,
-            label_selector=POD_JOB_UID,
+            label_selector=POD_SET,
             field_selector=f"spec.nodeName={node}",
         )
         found = {one.metadata.key: one for one in self._running(pods)}
@@ -83,11 +83,20 @@ class NodeReconciler:
 
     def _running(self, pods: Iterable[Identified]) -> Iterator[Workload]:
         objects = self.term.objects
-        for uid in dict.fromkeys(pod.metadata.labels[POD_JOB_UID] for pod in pods):
-            for workload in objects.workloads_of(uid):
-                status = workload.status
-                if not status.is_true("Admitted") or status.is_true("Evicted"):
-                    continue
-                jobs = owners(objects, workload)
-                if effective(objects, workload, jobs).terms is not None:
-                    yield workload
+        for key in dict.fromkeys(key for pod in pods for key in self._workloads_of(pod.metadata)):
+            workload = objects.workloads.get(key)
+            if workload is None or not workload.status.is_true("Admitted"):
+                continue
+            if workload.status.is_true("Evicted"):
+                continue
+            jobs = owners(objects, workload)
+            if effective(objects, workload, jobs).terms is not None:
+                yield workload
+
+    def _workloads_of(self, pod: Meta) -> Iterator[Key]:
+        """Yield the Workload that a pod was started by; one of another controller may not say."""
+        named = pod.annotations.get(POD_WORKLOAD)
+        if named:
+            yield Key(f"{pod.namespace}/{named}")
+        for one in self.term.objects.workloads_for(pod.labels.get(POD_JOB_UID, "")):
+            yield one.metadata.key

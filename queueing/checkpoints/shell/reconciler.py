@@ -264,7 +264,7 @@ class CheckpointReconciler:
                 forced = force_at(record)
                 if forced is not None and forced <= self._clock.now():
                     jobs = owners(self._objects, workload)
-                    gone = await self._notifier.remove_by_force(jobs)
+                    gone = await self._notifier.remove_by_force(jobs, workload.metadata.key)
                     for name in gone:
                         said = f"Pod {name} outlived its grace and was removed by force"
                         self._events.workload(
@@ -282,8 +282,7 @@ class CheckpointReconciler:
         current = seen.record.request.epoch == outbound.epoch_of(workload)
         if not (current and is_leaving(workload)):
             return
-        jobs = owners(self._objects, workload)
-        await self._notifier.stand_down(seen.record, jobs, seen.meta.namespace)
+        await self._notifier.stand_down(seen.record, seen.meta.namespace)
         message = f"It stays: {seen.record.message}"
         failed = seen.record.outcome is not None
         reason = "Spared" if failed else "Withdrawn"

@@ -1,7 +1,7 @@
 """What a start adds to pods, so that they can save and resume from what was saved."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from queueing.checkpoints.rules.terms import Driver
 from queueing.checkpoints.shell.effective_terms import effective
@@ -18,9 +18,13 @@ USUAL_GRACE_S = 30
 """Default of a pod's `terminationGracePeriodSeconds`."""
 
 
-def started_with(objects: Objects, job: JobView, workload: Workload) -> dict[str, str]:
-    """Return annotations for a Job's pods: the last checkpoint and, for HTTP, a signing key."""
-    own = job.template.metadata.annotations
+def started_with(
+    objects: Objects, job: JobView, own: Mapping[str, str], workload: Workload
+) -> dict[str, str]:
+    """Return annotations for pods of a job: the last checkpoint and, for HTTP, a signing key.
+
+    `own` are the annotations that their template has.
+    """
     told = handed_over(objects.checkpoints.last_saved(job.metadata.uid), own)
     found = effective(objects, workload, [job])
     if found.terms is not None and found.terms.driver is Driver.HTTP and names.KEY not in own:
@@ -36,8 +40,8 @@ def warn_of_grace(
     if found.terms is None:
         return
     for job in jobs:
-        own = job.template.spec.termination_grace_period_seconds
-        grace_s = USUAL_GRACE_S if own is None else own
+        own = [one.template.spec.termination_grace_period_seconds for one in job.pod_sets]
+        grace_s = min(USUAL_GRACE_S if one is None else one for one in own)
         if found.terms.grace_s > grace_s:
             promised = duration_text(found.terms.grace_s)
             said = (

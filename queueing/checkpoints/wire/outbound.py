@@ -127,7 +127,9 @@ def time_text(at: float) -> str:
 
 def _owners(origin: RequestOwners) -> list[Mapping[str, Any]]:
     """Return the Jobs and the Workload as owners: a Job may be deleted without its dependents."""
-    owners = [owner_reference("batch/v1", "Job", job.metadata) for job in origin.jobs]
+    owners = [
+        owner_reference(job.kind.api_version, job.kind.kind, job.metadata) for job in origin.jobs
+    ]
     owners.append(owner_reference(WORKLOAD_VERSION, "Workload", origin.workload.metadata))
     return [{**one, "controller": False, "blockOwnerDeletion": False} for one in owners]
 

@@ -42,7 +42,7 @@ def additions(
             if update.name == assignment.name:
                 added = added.merged(update)
     own = template.metadata.annotations
-    for told in [annotate(job, workload) for annotate in features.annotations]:
+    for told in [annotate(job, own, workload) for annotate in features.annotations]:
         added = replace(added, annotations={**added.annotations, **told})
     trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
     return added if labels.TRACE_PARENT in own else added.handing_down(trace)

@@ -8,11 +8,10 @@ have, `LINGER_S` are waited for, and then the pods are listed.
 
 from queueing.checkpoints.wire.objects import Pod
 from queueing.clock import Clock
-from queueing.controller.job_pods import labelled_pods, pods_of
+from queueing.controller.job_pods import pods_of, started_pods
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import POD_SET, POD_WORKLOAD
 from queueing.translate.wire.workloads import Workload
 
 LINGER_S = 5.0
@@ -60,13 +59,8 @@ class Quiescence:
 
     async def have_pods(self, workload: Workload) -> bool:
         """Say whether pods that a Workload's start created have not ended. Raises KubeError."""
-        meta = workload.metadata
-        named = POD_SET, [one.name for one in workload.spec.pod_sets]
-        pods = await labelled_pods(self._writes.client, meta.namespace, named, Pod)
-        return any(
-            pod.metadata.annotations.get(POD_WORKLOAD) == meta.name and not pod.status.is_terminal
-            for pod in pods
-        )
+        pods = await started_pods(self._writes.client, workload, Pod)
+        return any(not pod.status.is_terminal for pod in pods)
 
     def _start_was_seen(self, job: JobView, workload: Workload) -> bool:
         """Say whether the Job's condition `Suspended` is of the suspension after the last start.

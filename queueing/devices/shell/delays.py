@@ -9,7 +9,7 @@ is over, as if its pods did not start for any other reason.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from queueing.controller.job_pods import pods_of
+from queueing.controller.job_pods import pods_of_job
 from queueing.controller.term import Term
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.devices.rules.free import free_text
@@ -30,6 +30,7 @@ from queueing.devices.wire.delays import (
 )
 from queueing.kube.listing import list_all
 from queueing.kube.resources import Resource
+from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -103,8 +104,9 @@ class Delays:
 
     async def _why(self, job: JobView, workload: Workload) -> Delay | None:
         client, namespace = self.term.writes.client, job.metadata.namespace
-        pods = await pods_of(client, namespace, [job.metadata.uid], Pod)
-        remade = await self.pod_replacement.remake(left_gated(pods, job.metadata.uid))
+        pods = await pods_of_job(client, job, workload, Pod)
+        controller = job.metadata.uid if job.kind == batch.KIND else ""
+        remade = await self.pod_replacement.remake(left_gated(pods, controller))
         if remade:
             return made_anew(remade, len(pods))
         without = [one for one in pods if waits_for_devices(one) and lacks_a_claim(one)]

@@ -112,18 +112,20 @@ def _scheduler_says(pod: Pod) -> str:
     return next((one.message for one in found if one.status == "False"), "")
 
 
-def left_gated(pods: Sequence[Pod], job_uid: str) -> list[Pod]:
-    """Return pods of a Job that came without their claims, and were never on a node.
+def left_gated(pods: Sequence[Pod], controller: str) -> list[Pod]:
+    """Return pods that came without their claims, and were never on a node.
 
-    A pod that exists can be given no claim any more: only a new one helps.
+    Of those that an object with this uid controls, or with an empty one any object: it makes new
+    ones. A pod that exists can be given no claim any more.
     """
-    return [one for one in pods if _is_left_gated(one, job_uid)]
+    return [one for one in pods if _is_left_gated(one, controller)]
 
 
-def _is_left_gated(pod: Pod, job_uid: str) -> bool:
+def _is_left_gated(pod: Pod, controller: str) -> bool:
     owners = {one.uid for one in pod.metadata.owner_references if one.controller}
     never_bound = not pod.spec.node_name and pod.status.phase in ("", "Pending")
-    ours = INJECT in pod.metadata.labels and job_uid in owners
+    controlled = controller in owners if controller else bool(owners)
+    ours = INJECT in pod.metadata.labels and controlled
     return ours and never_bound and _is_gated(pod) and not pod.metadata.deleting
 
 

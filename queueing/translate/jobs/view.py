@@ -64,7 +64,7 @@ class JobView(ABC):
     pod_sets: tuple[JobPodSet, ...]
     """In the order of its Workload; empty when they cannot be read."""
     running_pods: int
-    """How many pods run or are about to, of kinds that tell."""
+    """How many pods run or are about to; all that are still needed, of kinds that do not count."""
     active: bool
     """Pods of it may still run, those being terminated included."""
     ready: bool

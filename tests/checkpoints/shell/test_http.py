@@ -16,8 +16,6 @@ from queueing.checkpoints.wire.objects import Pod
 from queueing.testing.hand_clock import HandClock
 from queueing.testing.ports import free_ports
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
 from queueing_checkpoint import ListenerChannel, Notice
 from tests.checkpoints.shell.save_harness import checkpoint, objects, phase, saving, urgent
 from tests.controller.harness import MakeWorld, Wire, World, true
@@ -150,17 +148,12 @@ async def test_an_answer_that_comes_in_parts_is_read_to_its_end() -> None:
     driver = HttpDriver(memory, HandClock())
     terms = Terms(driver=Driver.HTTP, http=Endpoint(port=port, path="/save"))
     request = SaveRequest.made("r", 1, StopCause("Preempted"), terms=terms, now=0.0)
-    template = {"metadata": {"annotations": {KEY: "secret"}}}
-    job = batch.view(
-        read(Job, {"metadata": {"name": "a", "uid": "j"}, "spec": {"template": template}})
-    )
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "j"}
-    meta = {"name": "a-0", "namespace": "team", "ownerReferences": [owner]}
+    meta = {"name": "a-0", "namespace": "team", "annotations": {KEY: "secret"}}
     pod = read(Pod, {"metadata": meta, "status": {"podIP": "127.0.0.1"}})
     memory.pods[pod.metadata.key] = pod
     server = await asyncio.start_server(serve, "127.0.0.1", port)
     try:
-        await driver.listen(Record(request=request), [job], [pod.metadata.key])
+        await driver.listen(Record(request=request), [pod.metadata.key])
         async with asyncio.timeout(10):
             await ended.wait()
     finally:

@@ -20,7 +20,6 @@ from queueing.checkpoints.wire import names, pods
 from queueing.checkpoints.wire.pods import SIGNATURE, TIMESTAMP, signature
 from queueing.clock import Clock
 from queueing.core.names import Key
-from queueing.translate.jobs.view import JobView
 
 CALL_S = 3.0
 """The timeout of one call, in seconds."""
@@ -51,32 +50,25 @@ class HttpDriver:
     def __init__(self, checkpoints: CheckpointMemory, clock: Clock) -> None:
         self._checkpoints, self._clock = checkpoints, clock
 
-    async def tell(
-        self,
-        record: Record,
-        jobs: Sequence[JobView],
-        asked: Sequence[Key],
-        *,
-        cancelled: bool = False,
-    ) -> str:
+    async def tell(self, record: Record, asked: Sequence[Key], *, cancelled: bool = False) -> str:
         """Post the request, or its cancellation, to the pods; return why some did not accept it.
 
         Empty when all did.
         """
         body = msgspec.json.encode(pods.request(record, cancelled=cancelled))
-        replies = await self._call(record, jobs, asked, body)
+        replies = await self._call(record, asked, body)
         return "; ".join(f"pod {key}: {problem}" for key, (_, problem) in replies if problem)
 
-    async def listen(self, record: Record, jobs: Sequence[JobView], asked: Sequence[Key]) -> None:
+    async def listen(self, record: Record, asked: Sequence[Key]) -> None:
         """Poll the pods' answers; a pod that does not answer keeps its last one."""
-        for key, (text, _) in await self._call(record, jobs, asked, None):
+        for key, (text, _) in await self._call(record, asked, None):
             if text:
                 self._checkpoints.said[key] = text
 
     async def _call(
-        self, record: Record, jobs: Sequence[JobView], asked: Sequence[Key], body: bytes | None
+        self, record: Record, asked: Sequence[Key], body: bytes | None
     ) -> list[tuple[Key, tuple[bytes, str]]]:
-        callees = self._callees(record, jobs, asked)
+        callees = self._callees(record, asked)
         limits = aiohttp.ClientTimeout(total=CALL_S)
         async with (
             aiohttp.ClientSession(timeout=limits, cookie_jar=aiohttp.DummyCookieJar()) as session,
@@ -88,16 +80,12 @@ class HttpDriver:
             }
         return [(key, task.result()) for key, task in tasks.items()]
 
-    def _callees(
-        self, record: Record, jobs: Sequence[JobView], asked: Sequence[Key]
-    ) -> Mapping[Key, _Callee | str]:
+    def _callees(self, record: Record, asked: Sequence[Key]) -> Mapping[Key, _Callee | str]:
         endpoint = record.request.terms.http
-        keys = {job.metadata.uid: key_of(job) for job in jobs}
         found: dict[Key, _Callee | str] = {}
         for key in asked:
             pod = self._checkpoints.pods.get(key)
-            owners = pod.metadata.owner_references if pod is not None else []
-            secret = next((keys[one.uid] for one in owners if keys.get(one.uid)), "")
+            secret = pod.metadata.annotations.get(names.KEY, "") if pod is not None else ""
             if pod is None or endpoint is None or not pod.status.pod_ip:
                 found[key] = "it has no address"
             elif not secret:
@@ -135,8 +123,3 @@ async def _read(content: aiohttp.StreamReader) -> bytes:
     while len(text) < _ANSWER_MAX and (part := await content.read(_ANSWER_MAX - len(text))):
         text += part
     return text
-
-
-def key_of(job: JobView) -> str:
-    """Return the key that requests to a Job's pods are signed with; empty if it has none."""
-    return job.template.metadata.annotations.get(names.KEY, "")

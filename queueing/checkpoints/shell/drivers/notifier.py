@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.checkpoints.memory import CheckpointMemory, SeenCheckpoint
+from queueing.checkpoints.memory import SeenCheckpoint
 from queueing.checkpoints.rules.answers import Voice
 from queueing.checkpoints.rules.record import Record
 from queueing.checkpoints.rules.terms import Driver
@@ -18,7 +18,8 @@ from queueing.checkpoints.shell.drivers.hook_jobs import HookJobs, NoticeError
 from queueing.checkpoints.shell.drivers.http_driver import HttpDriver
 from queueing.checkpoints.wire import pods
 from queueing.checkpoints.wire.objects import Pod
-from queueing.controller.job_pods import pods_of
+from queueing.controller.job_pods import pods_of_job
+from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.core.selectors import selects
@@ -44,10 +45,9 @@ class Notifier:
     its watch events reach `shell.intake`.
     """
 
-    def __init__(
-        self, checkpoints: CheckpointMemory, writes: LeaderWrites, drivers: Drivers
-    ) -> None:
-        self._checkpoints, self._writes = checkpoints, writes
+    def __init__(self, objects: Objects, writes: LeaderWrites, drivers: Drivers) -> None:
+        self._objects, self._checkpoints = objects, objects.checkpoints
+        self._writes = writes
         self._http, self._hooks, self._exec = drivers.http, drivers.hooks, drivers.exec
 
     async def tell(
@@ -61,14 +61,13 @@ class Notifier:
             return await self._hooks.tell(record, jobs, seen)
         only_followed = record.request.terms.driver is not Driver.ANNOTATION
         body = pods.mark(record) if only_followed else pods.notice(record)
-        found = [pod.metadata for pod in await self._running(record, jobs)]
+        found = [pod.metadata for pod in await self._running(record, jobs, seen.workload)]
         asked = [one.name for one in found if await self._patch(one.namespace, one.name, body)]
         if not asked:
             raise NoticeError("no pod runs whose answer counts")
         names = tuple(sorted(asked))
         if record.request.terms.driver is Driver.HTTP:
-            namespace = jobs[0].metadata.namespace
-            problem = await self._http.tell(record, jobs, _keys(namespace, names))
+            problem = await self._http.tell(record, _keys(seen.meta.namespace, names))
             if problem:
                 raise NoticeError(problem)
         return names
@@ -78,7 +77,7 @@ class Notifier:
         namespace = seen.meta.namespace
         match record.request.terms.driver:
             case Driver.HTTP:
-                await self._http.listen(record, jobs, _keys(namespace, record.asked))
+                await self._http.listen(record, _keys(namespace, record.asked))
             case Driver.JOB:
                 await self._hooks.listen(record, namespace)
             case Driver.EXEC:
@@ -99,15 +98,14 @@ class Notifier:
             self._checkpoints.pods.pop(key, None)
             self._checkpoints.said.pop(key, None)
 
-    async def stand_down(self, record: Record, jobs: Sequence[JobView], namespace: str) -> None:
+    async def stand_down(self, record: Record, namespace: str) -> None:
         """Tell the pods that were asked that the request is cancelled: they are not stopped."""
         match record.request.terms.driver:
             case Driver.ANNOTATION:
                 for name in record.asked:
                     await self._patch(namespace, name, pods.notice(record, cancelled=True))
             case Driver.HTTP:
-                asked = _keys(namespace, record.asked)
-                await self._http.tell(record, jobs, asked, cancelled=True)
+                await self._http.tell(record, _keys(namespace, record.asked), cancelled=True)
             case Driver.JOB:
                 await self._hooks.end(record, namespace)
             case Driver.EXEC:
@@ -125,11 +123,14 @@ class Notifier:
             for name, key in zip(record.asked, _keys(namespace, record.asked), strict=True)
         }
 
-    async def remove_by_force(self, jobs: Sequence[JobView]) -> list[str]:
-        """Delete the Jobs' pods that have not ended, without grace; return their names."""
+    async def remove_by_force(self, jobs: Sequence[JobView], workload: Key) -> list[str]:
+        """Delete the pods of a Workload's jobs that have not ended, without grace.
+
+        Returns their names.
+        """
         gone = []
         for job in jobs:
-            for pod in await self._pods_of(job):
+            for pod in await self._pods_of(job, workload):
                 if pod.status.is_terminal:
                     continue
                 meta = pod.metadata
@@ -138,9 +139,9 @@ class Notifier:
                 gone.append(meta.name)
         return gone
 
-    async def _running(self, record: Record, jobs: Sequence[JobView]) -> list[Pod]:
+    async def _running(self, record: Record, jobs: Sequence[JobView], workload: Key) -> list[Pod]:
         leader = record.request.terms.leader
-        found = [pod for job in jobs for pod in await self._pods_of(job)]
+        found = [pod for job in jobs for pod in await self._pods_of(job, workload)]
         return [
             pod
             for pod in found
@@ -149,9 +150,11 @@ class Notifier:
             and (leader is None or selects(leader, pod.metadata.labels))
         ]
 
-    async def _pods_of(self, job: JobView) -> list[Pod]:
-        meta = job.metadata
-        return await pods_of(self._writes.client, meta.namespace, [meta.uid], Pod)
+    async def _pods_of(self, job: JobView, workload: Key) -> list[Pod]:
+        found = self._objects.workloads.get(workload)
+        if found is None:
+            return []
+        return await pods_of_job(self._writes.client, job, found, Pod)
 
     async def _patch(self, namespace: str, name: str, body: Mapping[str, Any]) -> bool:
         """Patch a pod and store the reply; False when the pod is gone."""
