@@ -14,7 +14,7 @@ from queueing.apiserver.memory.store import Store
 from queueing.apiserver.memory.writes import Author, DeleteOptions, StoreWrites, wire_time
 from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.simulation import annotations, job_events, saving
-from queueing.apiserver.simulation.jobs import is_finished, plan
+from queueing.apiserver.simulation.jobs import controller_of, is_finished, plan
 from queueing.apiserver.simulation.nodes import NodeShape
 from queueing.apiserver.simulation.pods import bound, ended, running, unschedulable
 from queueing.apiserver.simulation.scheduling import NodeInfo, chosen, requests_of, room_of
@@ -221,7 +221,7 @@ class Simulation:
         uid = str(metadata(job).get("uid"))
         places = self._by_job.get(place, {})
         found = [pod for where in places if (pod := self.store.peek(self._pods, *where))]
-        owned = [pod for pod in found if _owner_uid(pod) == uid]
+        owned = [pod for pod in found if controller_of(pod).get("uid") == uid]
         if is_finished(job):
             self._expire(job, uid)
             return
@@ -296,23 +296,14 @@ def _place(obj: Object) -> Place:
     return namespace_of(obj), name_of(obj)
 
 
-def _owner(pod: Object) -> Object | None:
-    owners = metadata(pod).get("ownerReferences") or ()
-    return next((o for o in owners if o.get("controller") and o.get("kind") == "Job"), None)
-
-
-def _owner_uid(pod: Object) -> str:
-    return str((_owner(pod) or {}).get("uid"))
-
-
 def _run_of(job: Object) -> tuple[str, str]:
     """Return what tells one run of a Job from the next: its uid and its start."""
     return str(metadata(job).get("uid")), str(dig(job, "status", "startTime", default=""))
 
 
 def _job_place(pod: Object) -> Place | None:
-    owner = _owner(pod)
-    return (namespace_of(pod), str(owner.get("name"))) if owner else None
+    owner = controller_of(pod)
+    return (namespace_of(pod), str(owner["name"])) if owner.get("kind") == "Job" else None
 
 
 def _scheduling_order(pod: Object) -> tuple[int, str, Place]:

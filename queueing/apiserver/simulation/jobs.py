@@ -37,7 +37,7 @@ def pods_of(pods: list[Object]) -> Pods:
     return Pods(
         active=active,
         terminating=len(living) - len(active),
-        ready=sum(1 for pod in active if _is_ready(pod)),
+        ready=sum(1 for pod in active if is_ready(pod)),
         succeeded=tuple(pod for pod in pods if _phase(pod) == "Succeeded"),
         failed=tuple(pod for pod in pods if _phase(pod) == "Failed"),
     )
@@ -47,9 +47,15 @@ def _phase(pod: Object) -> str:
     return str(dig(pod, "status", "phase", default="Pending"))
 
 
-def _is_ready(pod: Object) -> bool:
-    conditions = dig(pod, "status", "conditions", default=[])
-    return any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
+def is_ready(pod: Object) -> bool:
+    """Tell whether all containers of a pod are ready."""
+    return is_true(pod, "Ready")
+
+
+def controller_of(obj: Object) -> Object:
+    """Return the reference to what controls an object; empty without one."""
+    owners = metadata(obj).get("ownerReferences") or ()
+    return next((one for one in owners if one.get("controller")), {})
 
 
 def condition(job: Object, kind: str) -> Object | None:
@@ -58,9 +64,14 @@ def condition(job: Object, kind: str) -> Object | None:
     return next((c for c in conditions if c.get("type") == kind), None)
 
 
+def is_true(obj: Object, kind: str) -> bool:
+    """Tell whether an object has the condition of that type, with the status True."""
+    return (condition(obj, kind) or {}).get("status") == "True"
+
+
 def is_finished(job: Object) -> bool:
     """Tell whether the Job is complete or failed for good."""
-    return any((condition(job, kind) or {}).get("status") == "True" for kind in _FINISHED)
+    return any(is_true(job, kind) for kind in _FINISHED)
 
 
 def plan(job: Object, pods: list[Object], now: str, *, overdue: bool = False) -> JobPlan | None:
@@ -108,7 +119,10 @@ def _counts(job: Object, spec: Object, found: Pods) -> Object:
     return status | {name: number for name, number in counters.items() if number}
 
 
-def _set(status: Object, kind: str, value: str, reason: str, message: str, now: str) -> None:  # noqa: PLR0913, PLR0917 - the fields of a condition
+def set_condition(  # noqa: PLR0913, PLR0917 - the fields of a condition
+    status: Object, kind: str, value: str, reason: str, message: str, now: str
+) -> None:
+    """Write a condition into a status, unless it says the same already."""
     conditions = [c for c in status.get("conditions") or [] if c.get("type") != kind]
     old = next((c for c in status.get("conditions") or [] if c.get("type") == kind), None)
     if old is not None and old.get("status") == value and old.get("reason") == reason:
@@ -125,7 +139,7 @@ def _set(status: Object, kind: str, value: str, reason: str, message: str, now: 
 
 
 def _suspended(found: Pods, status: Object, now: str) -> JobPlan:
-    _set(status, "Suspended", "True", "JobSuspended", "Job suspended", now)
+    set_condition(status, "Suspended", "True", "JobSuspended", "Job suspended", now)
     status.pop("startTime", None)
     status.pop("active", None)
     status["ready"] = 0
@@ -134,8 +148,8 @@ def _suspended(found: Pods, status: Object, now: str) -> JobPlan:
 
 
 def _resume(job: Object, status: Object, now: str) -> None:
-    if (condition(job, "Suspended") or {}).get("status") == "True":
-        _set(status, "Suspended", "False", "JobResumed", "Job resumed", now)
+    if is_true(job, "Suspended"):
+        set_condition(status, "Suspended", "False", "JobResumed", "Job resumed", now)
         status.pop("startTime", None)
     status.setdefault("startTime", now)
 
@@ -146,9 +160,9 @@ def _failed(found: Pods, status: Object, reason: str, now: str) -> JobPlan:
         "BackoffLimitExceeded": "Job has reached the specified backoff limit",
         "DeadlineExceeded": "Job was active longer than specified deadline",
     }[reason]
-    _set(status, "FailureTarget", "True", reason, message, now)
+    set_condition(status, "FailureTarget", "True", reason, message, now)
     if not found.active and not found.terminating:
-        _set(status, "Failed", "True", reason, message, now)
+        set_condition(status, "Failed", "True", reason, message, now)
     return JobPlan(delete=found.active, status=status)
 
 
@@ -161,9 +175,9 @@ def _is_complete(spec: Object, found: Pods, status: Object) -> bool:
 
 def _complete(found: Pods, status: Object, now: str) -> JobPlan:
     message = "Reached expected number of succeeded pods"
-    _set(status, "SuccessCriteriaMet", "True", "CompletionsReached", message, now)
+    set_condition(status, "SuccessCriteriaMet", "True", "CompletionsReached", message, now)
     if not found.active and not found.terminating:
-        _set(status, "Complete", "True", "CompletionsReached", message, now)
+        set_condition(status, "Complete", "True", "CompletionsReached", message, now)
         status.setdefault("completionTime", now)
     return JobPlan(delete=found.active, status=status)
 

@@ -11,11 +11,14 @@ import queueing
 from queueing.apiserver.failures import ApiFailure
 from queueing.apiserver.server import EmbeddedServer, serve
 from queueing.apiserver.simulation.cluster import simulate
+from queueing.cli.local.owners import FRAMEWORKS, definitions, playing
 from queueing.cli.local.webhooks import local_webhooks
 from queueing.controller.app import Options, run
 from queueing.core.settings import Compatibility
+from queueing.kinds.registry import JOB
 from queueing.kube.config import Cluster
 from queueing.sim.documents import Document, load
+from queueing_api.config.queueing import Integrations
 from queueing_api.config.server import ControllerHealth, ControllerMetrics, LeaderElection
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.crd.generate import crds
@@ -60,9 +63,19 @@ def sample_jobs() -> list[Document]:
     return load([str(samples_folder() / "jobs")])
 
 
+def sample_jobsets() -> list[Document]:
+    """Return the JobSets of the sample teams."""
+    return load([str(samples_folder() / "jobsets")])
+
+
+def usual() -> Configuration:
+    """Return the configuration of a local cluster: what is played in it is queued."""
+    return Configuration(integrations=Integrations(frameworks=[JOB, *FRAMEWORKS]))
+
+
 def alone(configuration: Configuration | None = None) -> Configuration:
     """Return a configuration for the only controller of a local cluster: no lease, no ports."""
-    return (configuration or Configuration()).model_copy(
+    return (configuration or usual()).model_copy(
         update={
             "leader_election": LeaderElection(leader_elect=False),
             "health": ControllerHealth(health_probe_bind_address=NOWHERE),
@@ -80,13 +93,13 @@ async def local_cluster(
     Raises ManifestError, naming file and line, for an object that the server does not take.
     """
     async with serve(data=place.data, port=place.port) as server:
-        server.load([*crds(), _namespace("kueue-system")])
+        server.load([*crds(), *definitions(), _namespace("kueue-system")])
         for one in sorted(objects, key=lambda one: one.kind not in FIRST):
             try:
                 server.load([one.value])
             except ApiFailure as failure:
                 raise one.error([], f"{one.title}: {failure}") from failure
-        async with simulate(server.store):
+        async with simulate(server.store), playing(server.store):
             yield server
 
 

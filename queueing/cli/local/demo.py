@@ -1,4 +1,4 @@
-"""`queueing demo`: forty Jobs of three teams, live, in less than a minute, without a cluster."""
+"""`queueing demo`: forty Jobs and a JobSet of three teams, in a minute and without a cluster."""
 
 import asyncio
 import json
@@ -16,6 +16,7 @@ from queueing.cli.local.cluster import (
     controlled,
     local_cluster,
     sample_jobs,
+    sample_jobsets,
     sample_objects,
 )
 from queueing.cli.local.sightings import Sightings
@@ -29,6 +30,10 @@ from queueing.sim.documents import Document
 LOOK_EVERY_S = 0.25
 LIMIT_S = 55.0
 """The demo ends by then, whatever happens."""
+_RESOURCES = {
+    "Job": resources.JOBS,
+    "JobSet": resources.Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
+}
 SUBMIT_AT = "queueing.dev/submit-at-seconds"
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 
@@ -93,12 +98,16 @@ async def _submitting(client: Client, seen: Sightings, start: float) -> AsyncIte
 
 
 async def _submit(client: Client, seen: Sightings, start: float) -> None:
-    for job in sorted(sample_jobs(), key=_submit_at):
+    for job in sorted(_shown(), key=_submit_at):
         await asyncio.sleep(max(0.0, start + _submit_at(job) - SystemClock().monotonic()))
         metadata = job.value["metadata"]
         key = f"{metadata['namespace']}/{job.name}"
-        await client.create(resources.JOBS.within(metadata["namespace"]), job.value)
+        await client.create(_RESOURCES[job.kind].within(metadata["namespace"]), job.value)
         seen.submit(key, metadata["labels"][QUEUE_NAME], SystemClock().monotonic() - start)
+
+
+def _shown() -> list[Document]:
+    return [*sample_jobs(), *sample_jobsets()]
 
 
 def _submit_at(job: Document) -> float:
@@ -107,7 +116,7 @@ def _submit_at(job: Document) -> float:
 
 async def _watch(client: Client, seen: Sightings, board: Board, start: float) -> None:
     """Look at the cluster until all Jobs are done."""
-    expected = len(sample_jobs())
+    expected = len(_shown())
     while len(seen.jobs) < expected or not seen.all_done:
         queues = await _list(client, resources.CLUSTER_QUEUES)
         workloads = await _list(client, resources.WORKLOADS)
@@ -122,7 +131,7 @@ def saves(checkpoints: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         step = one.get("status", {}).get("checkpoint", {}).get("step")
         if step is not None:
             owners = one["metadata"]["ownerReferences"]
-            names = (owner["name"] for owner in owners if owner["kind"] == "Job")
+            names = (owner["name"] for owner in owners if owner["kind"] != "Workload")
             job = f"{one['metadata']['namespace']}/{', '.join(names)}"
             yield f"{job} saved at step {step} before it was stopped, and went on from there."
 

@@ -18,6 +18,7 @@ from queueing.cli.local.cluster import (
     local_cluster,
     sample_objects,
     samples_folder,
+    usual,
 )
 from queueing.cli.options import files_option
 from queueing.cli.output import UsageProblem
@@ -79,7 +80,7 @@ def command(  # noqa: PLR0913 - one parameter per option
     """
     configure(LogFormat.TEXT, "INFO" if verbose else "WARNING")
     try:
-        written = read_configuration(config) if config else Configuration()
+        written = read_configuration(config) if config else usual()
         objects = [*(sample_objects() if samples else ()), *_checked(load(files))]
     except ManifestError as error:
         raise UsageProblem(str(error)) from error

@@ -25,6 +25,7 @@ from queueing.translate.configuration import is_enabled, managed_namespaces
 from queueing.webhooks.admission import WebhookSettings
 from queueing.webhooks.configurations import instead_of_definitions, render
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
+from queueing.webhooks.suspension import kinds_on
 from queueing_api.config.v1beta2 import Configuration
 from queueing_api.crd.generate import WebhookConversion, crds
 from queueing_api.kueue.convert import convert_review
@@ -39,9 +40,11 @@ async def local_webhooks(
 ) -> AsyncIterator[None]:
     """Answer the server's reviews until the block ends; its requests wait for nothing else."""
     managed = managed_namespaces(configuration)
+    kinds = kinds_on(configuration.integrations.frameworks, configuration.feature_gates)
     around = Around(
         managed,
         configuration.manage_jobs_without_queue_name,
+        kinds,
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
     )
     async with Client(Cluster.plain(server.url), "queueing-webhooks") as client:
@@ -52,7 +55,8 @@ async def local_webhooks(
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         host, port = runner.addresses[0][:2]
-        older = Scope(namespaces=managed, minor=MINOR_WITH_MUTATING_POLICIES - 1)
+        minor = MINOR_WITH_MUTATING_POLICIES - 1
+        older = Scope(namespaces=managed, kinds=kinds, minor=minor)
         try:
             async with asyncio.TaskGroup() as group:
                 reflectors = watches(client, around)
