@@ -25,6 +25,13 @@ CLASS = {
     "metadata": {"name": "training"},
     "value": 10,
 }
+CLASS_LABEL = "kueue.x-k8s.io/priority-class"
+QUEUE_CLASS = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "WorkloadPriorityClass",
+    "metadata": {"name": "training"},
+    "value": 10,
+}
 CONFIGURATION = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 
 
@@ -152,6 +159,19 @@ def test_a_job_of_a_jobset_that_is_queued_is_no_workload_of_its_own() -> None:
     found = world(jobset, child)
     assert len(workloads(found)) == 1
     assert any("is a part of JobSet team/" in one for one in found.warnings)
+
+
+def test_a_gang_of_two_kinds_is_planned_as_one() -> None:
+    members = queued(sample(row_of("raycluster"))), queued(sample(row_of("job")))
+    for one in members:
+        one["metadata"]["labels"] |= {"queueing.dev/gang": "g", CLASS_LABEL: "training"}
+        one["metadata"]["annotations"] = {"queueing.dev/gang-size": "2"}
+    found = world(QUEUE_CLASS, *members)
+    job, ray = members[1]["metadata"]["name"], members[0]["metadata"]["name"]
+    ((name, pod_sets),) = workloads(found).items()
+    assert name == "team/gang-g"
+    heads = {f"{ray}-{one}": count for one, count in row_of("raycluster").pod_sets.items()}
+    assert pod_sets == {job: row_of("job").pod_sets["main"], **heads}
 
 
 def row_of(name: str) -> Row:

@@ -12,6 +12,17 @@ from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.credits import accounts
 from tests.controller.harness import FLAVOR, KUEUE, MakeWorld, Wire, World, false, job, true
+from tests.controller.test_kinds import (
+    JOB_SET,
+    ON,
+    create,
+    define,
+    ended,
+    job_set,
+    runs,
+    status,
+    until,
+)
 
 POLICY: Wire = {
     "apiVersion": "queueing.dev/v1alpha1",
@@ -130,6 +141,22 @@ async def test_what_a_job_borrowed_is_in_the_account_when_its_workload_may_go(
         assert sum(int(row["costMicroCredits"]) for row in door) == 5 * spent // 3
         lent = sum(int(row.get("lent", 0)) for row in rows if row["clusterQueue"] == "b")
         assert spent // 1000 - 5 <= lent <= spent // 1000
+
+
+async def test_so_is_what_an_object_of_another_kind_borrowed(world: MakeWorld) -> None:
+    async with world(fairSharing=FAIR, **ON) as w:
+        await define(w, JOB_SET)
+        await start(w)
+        await create(w, JOB_SET, job_set("big", replicas=5, queue="a"))
+        await until(w, JOB_SET, "big", runs)
+        await w.until("CreditPolicy", "default", true("Effective"))
+        await w.until("CreditAccount", "all", lambda one: micros(one).get("a", 0) < 0)
+        await status(w, JOB_SET, "big", ended("Completed"))
+        held = await w.workload("big", true("Finished"))
+        await w.workload("big", lambda one: not one["metadata"].get("finalizers"))
+        account = await w.get("CreditAccount", "all")
+        borrowed_s = since(held, "Finished") - since(held, "QuotaReserved")
+        assert micros(account)["a"] == -3 * borrowed_s * 1_000_000
 
 
 async def test_what_a_namespace_borrowed_within_a_queue_is_in_the_account_of_the_queue(

@@ -21,6 +21,17 @@ from tests.checkpoints.shell.save_harness import (
     urgent,
 )
 from tests.controller.harness import FLAVOR, LOCAL_QUEUE, MakeWorld, cluster_queue, job, true
+from tests.controller.test_kinds import (
+    JOB_SET,
+    ON,
+    create,
+    define,
+    ended,
+    job_set,
+    runs,
+    status,
+    until,
+)
 
 
 @dataclass
@@ -85,6 +96,29 @@ async def test_an_admission_is_one_trace_that_links_to_its_submitter(world: Make
     assert whole.links[0].trace_id.hex() == SUBMITTER.split("-")[1]
     assert spans["queued"].parent_span_id == whole.span_id
     assert spans["attempt"].parent_span_id == spans["queued"].span_id
+
+
+async def test_so_is_the_admission_of_another_kind(world: MakeWorld) -> None:
+    async with collecting() as collector:
+        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        async with world(environment=environment, **ON) as w:
+            await define(w, JOB_SET)
+            await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE)
+            await create(w, JOB_SET, job_set("a", annotations={"traceparent": SUBMITTER}))
+            started = await until(w, JOB_SET, "a", runs)
+            ready = {"replicatedJobsStatus": [{"name": "workers", "active": 2, "ready": 2}]}
+            await status(w, JOB_SET, "a", {"status": ready})
+            await w.workload("a", true("PodsReady"))
+            await status(w, JOB_SET, "a", ended("Completed"))
+            done = await w.workload("a", true("Finished"))
+    (replicated,) = started["spec"]["replicatedJobs"]
+    pods = replicated["template"]["spec"]["template"]["metadata"]
+    assert pods["annotations"]["traceparent"] == SUBMITTER
+    spans = {span.name: span for span in collector.spans}
+    assert {"admission", "queued", "unsuspend", "pods ready"} <= set(spans)
+    trace = bytes.fromhex(trace_id_of(done["metadata"]["uid"]))
+    assert {span.trace_id for span in collector.spans} == {trace}
+    assert spans["admission"].links[0].trace_id.hex() == SUBMITTER.split("-")[1]
 
 
 async def test_a_preemption_tells_how_its_victim_was_asked_saved_and_drained(
