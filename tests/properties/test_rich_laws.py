@@ -63,7 +63,6 @@ BROKEN_ONCE = [
             ("fair sharing", 3905287414, "an edit unbent weights"),
             ("taking turns", 1273024219, "beyond a budget nobody counts as bound"),
             ("taking turns", 24, "two who search by turns let a cycle end"),
-            ("taking turns", 974662578, "whoever ran beyond a budget is the first again"),
             ("classical", 1410096811, "a victim that left had been released at its eviction"),
         )
     ),

@@ -159,22 +159,11 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
         return True
     for peers in list(queue.waiting):
         first = peers.top()
-        if first is not None and is_promised(memory, peers) and precedes(memory, first, item):
+        if first is not None and first.order < item.order and is_promised(memory, peers):
             return False
         if peers.stand is not PARKED:  # one that must not be judged would come first for ever
             memory.wake(peers)
     return True
-
-
-def precedes(memory: Memory, holder: Item, item: Item) -> bool:
-    """Say whether who may hold a promise comes before another item of its StrictFIFO queue.
-
-    A victim waits for the holder to which it left its quota, also if it comes first by its
-    priority, and was preempted because it ran beyond a budget, with the lowest.
-    """
-    left_to_it = memory.marks.get(item.fact.key) == holder.fact.uid
-    promised = holder.fact.key in memory.ledger.promised
-    return holder.order < item.order or (left_to_it and promised)
 
 
 def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | None:

@@ -11,7 +11,7 @@ from queueing.core.holders import Holder
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
-from queueing.state.scheduler.heads import may_lead, precedes
+from queueing.state.scheduler.heads import may_lead
 
 
 def holder_of_promise(ruling: Ruling, now: float) -> Holder:
@@ -58,7 +58,7 @@ def _has_turn(memory: Memory, item: Item) -> bool:
     if not memory.objects.is_strict(name):
         return True
     front = queue.front()
-    is_first = front is None or front is item or precedes(memory, item, front)  # in any lane
+    is_first = front is None or front.order >= item.order  # whoever's turn it is
     return is_first and may_lead(memory, queue, item)
 
 
