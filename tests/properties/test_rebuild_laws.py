@@ -12,7 +12,7 @@ from queueing.state.engine import Engine
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
-from queueing.state.scheduler.begin import take_credits, take_turns
+from queueing.state.scheduler.begin import begin, take_turns
 from queueing.state.scheduler.wake import wake_waiting
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -46,8 +46,7 @@ def rebuilt(cluster: LivingCluster) -> Engine:
     wake_waiting(old)  # a tree that changed from outside forgets who preempted whom
     engine = cluster.successor()
     new = engine._memory
-    new.clock = max(new.clock, cluster.now)
-    take_credits(new)  # weights that are bent for the first time are no news, nor are budgets
+    begin(new, cluster.now)  # weights that are bent, budgets, runtimes that are over: none is news
     wake_waiting(new)  # works out the trees
     new.pairs = deepcopy(old.pairs)
     for holder in old.ledger.promised.values():

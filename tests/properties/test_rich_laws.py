@@ -63,6 +63,9 @@ BROKEN_ONCE = [
             ("fair sharing", 3905287414, "an edit unbent weights"),
             ("taking turns", 1273024219, "beyond a budget nobody counts as bound"),
             ("taking turns", 24, "two who search by turns let a cycle end"),
+            ("taking turns", 974662578, "balances bend weights in every second"),
+            ("fair sharing", 5205, "so they do between three queues"),
+            ("taking turns", 5184, "a minimum runtime was over before somebody came"),
             ("classical", 1410096811, "a victim that left had been released at its eviction"),
         )
     ),

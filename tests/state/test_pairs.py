@@ -37,6 +37,14 @@ def test_whoever_changes_is_in_no_pair_any_more() -> None:
     assert [pairs.victims_of(one) for one in (ONE, TWO, THREE)] == [set(), set(), {ONE}]
 
 
+def test_the_pairs_of_some_can_be_kept_while_all_others_are_forgotten() -> None:
+    pairs = Pairs()
+    pairs.note(ONE, TWO)
+    pairs.note(TWO, THREE)
+    pairs.forget_but({TWO})
+    assert [pairs.victims_of(one) for one in (ONE, TWO)] == [set(), {THREE}]
+
+
 def a_circle(compatibility: Compatibility) -> ObedientCluster:
     """Return a cluster in which `owner` reclaims in one round what it cannot use in the next.
 

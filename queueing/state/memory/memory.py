@@ -119,6 +119,8 @@ class Edits:
 
     reshaped: bool = False
     """Whether the quota tree may have changed."""
+    bent: bool = False
+    """Whether balances may have changed weighted shares, and nobody from outside any."""
     refitted: dict[QueueName, None] = field(default_factory=dict)
     """Queues whose flavors, checks or activity changed."""
     relabelled: dict[str, None] = field(default_factory=dict)

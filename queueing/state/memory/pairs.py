@@ -3,10 +3,13 @@
 Preemption policies can form a circle: one queue reclaims what it lends, and is preempted in turn
 because it then borrows. The rule: a pair of preemptor and victim, or of who took a promise and who
 lost it, is not repeated until the quotas of the tree change, the demand or priority of one of the
-two does, or the victim or a workload of the preemptor's queue ends (loses its quota otherwise than
-by preemption). Pairs are finite, so this ends; and an owner that lost its quota to others of its
-own queue can reclaim it from the same borrower when these have ended.
+two does, the victim or a workload of the preemptor's queue ends (loses its quota otherwise than by
+preemption), or balances bend weights otherwise after the preemptor got what it preempted for. Pairs
+are finite, so this ends; and an owner that lost its quota to others of its own queue can reclaim it
+from the same borrower when these have ended.
 """
+
+from collections.abc import Container
 
 from queueing.core.names import Uid
 
@@ -30,6 +33,10 @@ class Pairs:
 
     def victims_of(self, preemptor: Uid) -> frozenset[Uid]:
         return frozenset(self._victims.get(preemptor, ()))
+
+    def forget_but(self, kept: Container[Uid]) -> None:
+        """Forget the pairs of all preemptors but some."""
+        self._victims = {uid: them for uid, them in self._victims.items() if uid in kept}
 
     def forget(self, uid: Uid) -> None:
         """Forget all pairs of a workload that is not what it was, or has ended."""

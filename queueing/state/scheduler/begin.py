@@ -37,7 +37,7 @@ def take_credits(memory: Memory) -> None:
     Balances change weighted shares, and with them the order of entries and the possible victims.
     """
     credit, fair = memory.credits, memory.settings.fair_sharing is not None
-    memory.edits.reshaped |= credit.advance(memory.clock, bends=fair, started=memory.cycles > 1)
+    memory.edits.bent |= credit.advance(memory.clock, bends=fair, started=memory.cycles > 1)
     _rank_local_queues(memory)
     _take_budgets(memory)
 

@@ -27,9 +27,9 @@ def wake_waiting(memory: Memory) -> None:
     Called at the begin of a cycle and after each of its rounds.
     """
     edits = memory.edits
-    if edits.reshaped:
-        edits.reshaped = False
-        _reshape(memory)
+    if edits.reshaped or edits.bent:
+        _reshape(memory, forgets=edits.reshaped)
+        edits.reshaped = edits.bent = False
     for name in edits.refitted:
         _note_activity(memory, name)
         root = None if memory.rules.waits_for_lacks else memory.root_of(name)
@@ -78,8 +78,12 @@ def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
                 memory.wake(peers)
 
 
-def _reshape(memory: Memory) -> None:
-    """Work out anew which queues share a tree; wake all workloads of trees that changed."""
+def _reshape(memory: Memory, *, forgets: bool) -> None:
+    """Work out anew which queues share a tree; wake all workloads of trees that changed.
+
+    Their pairs are forgotten. Balances may bend weights in every second: where that is all, pairs
+    of preemptors that still wait are kept.
+    """
     trees, objects, tree = memory.trees, memory.objects, memory.tree
     trees.roots, trees.members = {}, {}
     for name in sorted(objects.queues):
@@ -97,12 +101,13 @@ def _reshape(memory: Memory) -> None:
         if node is not None and most is not None and not tree.in_cycle(node)
     }
     before, trees.generations = trees.generations, {}
+    waiting = {item.fact.uid for item in memory.items.values()} if memory.pairs else ()
     memory.pairs = {name: one for name, one in memory.pairs.items() if name in trees.roots}
     for root, names in trees.members.items():
         trees.generations[root] = root.generation
         if before.get(root) != root.generation:
-            for name in names:
-                memory.pairs.pop(name, None)
+            for pairs in [memory.pairs[name] for name in names if name in memory.pairs]:
+                pairs.forget_but(() if forgets else waiting)
             memory.doubt_promises(root)
             memory.ready.update(names)
             _wake_all(memory, names, lambda one: not is_promised(memory, one))
