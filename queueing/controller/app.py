@@ -47,7 +47,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster, load_cluster
 from queueing.kube.lease import Lease, Term
 from queueing.kube.lease_record import ADDRESS, KubeLeaseStore
-from queueing.kube.outcome import MaySend
+from queueing.kube.outcome import MaySend, always
 from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
@@ -185,7 +185,7 @@ class App:
         if self._elects:
             await self._compete(self._options.configuration)
         else:
-            await self._lead(lambda _: True)
+            await self._lead(always)
 
     async def _compete(self, configuration: Configuration) -> None:
         found = configuration.leader_election

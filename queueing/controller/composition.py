@@ -36,7 +36,6 @@ from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.decisions import Cycle
 from queueing.core.settings import Compatibility
 from queueing.devices.shell import composition as device_composition
 from queueing.kinds.compiler import Kind
@@ -83,25 +82,16 @@ class Parts:
         client, clock = around.client, around.clock
         self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
         self.engine = Engine(self._rules.settings)
-        self._pressure = Pressure()
-        self.deferral = Deferral(self._pressure, clock)
-        self._window = Window(
+        window = Window(
             LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
         )
-        self.writer = Writer(pressed=self.deferral.was_pressed, window=self._window)
+        self.deferral = Deferral(Pressure(), clock, window)
+        self.writer = Writer(pressed=self.deferral.was_pressed, window=window)
         self.recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
         self._events = Events(self.recorder, self._rules.settings.compatibility)
-        self.cycles = Cycles(
-            self.engine,
-            self._carry_out,
-            clock,
-            budget=self._rules.budget,
-            room=partial(self.writer.room, WriteClass.ADMISSION),
-        )
-        self.writer.ended = self.cycles.go_on
-        self.queues = WorkQueues(self.cycles.wanted)
+        self.queues = WorkQueues()
         self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
         self.kinds = Kinds(client, self.pump, self.objects, self._rules.external)
         for kind in self._rules.kinds:
@@ -125,6 +115,15 @@ class Parts:
         self._late_reservations = LateReservations(self.objects, self.engine)
         self._departing = DepartingPods(client, clock)
         self.effects = self._make_effects()
+        self.cycles = Cycles(
+            self.engine,
+            self.effects.carry_out,
+            clock,
+            budget=self._rules.budget,
+            room=partial(self.writer.room, WriteClass.ADMISSION),
+        )
+        self.cycles.wanted = self.queues.cycle
+        self.writer.ended = self.cycles.go_on
         self.jobs = self._make_job_reconciler()
         self.workloads = WorkloadReconciler(self.term, self._rules.life, self._departing)
         self.statuses = Statuses(
@@ -141,7 +140,7 @@ class Parts:
             self._around.may_send,
             workload=self.pump.absorb_workload,
             job=self.pump.absorb_job,
-            told=self._wrote,
+            told=(self.deferral.wrote, self._around.reporter.wrote),
         )
 
     def _make_term(self) -> Term:
@@ -197,15 +196,6 @@ class Parts:
                 quiescence=Quiescence(self.writes, self._around.clock),
             )
         )
-
-    def _carry_out(self, cycle: Cycle, took_s: float) -> None:
-        self._around.reporter.judged(cycle, took_s)
-        self.effects.carry_out(cycle)
-
-    def _wrote(self, purpose: str, outcome: str, took_s: float) -> None:
-        self._pressure.took(took_s, self._around.clock.monotonic())
-        self._window.took(took_s)
-        self._around.reporter.wrote(purpose, outcome, took_s)
 
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
         self.admin.on_flavor(event)

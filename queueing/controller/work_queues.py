@@ -60,7 +60,7 @@ some Jobs run must soon be completed or stopped."""
 class WorkQueues:
     """The queues of one term, and two events that wake loops."""
 
-    def __init__(self, cycle: asyncio.Event | None = None) -> None:
+    def __init__(self) -> None:
         self.jobs: WorkQueue[Key] = WorkQueue()
         self.gangs: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         """Gangs of several Jobs: `namespace/name`."""
@@ -75,7 +75,7 @@ class WorkQueues:
         self.nodes: WorkQueue[Key] = WorkQueue()
         self.idle: WorkQueue[Key] = WorkQueue()
         """Workloads with pods that are idle, or were."""
-        self.cycle = cycle or asyncio.Event()
+        self.cycle = asyncio.Event()
         """Set when the engine got a fact, so that a cycle may decide something."""
         self.finalizers = asyncio.Event()
         """Set when finalizers of queues and flavors may have to be added or removed."""

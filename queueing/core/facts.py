@@ -299,6 +299,7 @@ _ASKED = (
     ("admitted", "Admitted"),
     ("reserved", "QuotaReserved"),
     ("pods_ready", "PodsReady"),
+    ("condemned", "DeactivationTarget"),
 )
 """Fields of a `WorkloadFact`, and the conditions of which they tell."""
 
@@ -343,11 +344,13 @@ class WorkloadFact:
     user: str = ""
     """The label `queueing.dev/user`, by which reports tell users apart."""
     finished: bool = field(init=False, repr=False, compare=False)
-    """Whether the condition of that name is True; so for the other four."""
+    """Whether the condition of that name is True; so for the next four."""
     evicted: bool = field(init=False, repr=False, compare=False)
     admitted: bool = field(init=False, repr=False, compare=False)
     reserved: bool = field(init=False, repr=False, compare=False)
     pods_ready: bool = field(init=False, repr=False, compare=False)
+    condemned: bool = field(init=False, repr=False, compare=False)
+    """Whether it is about to be deactivated: `DeactivationTarget` is True."""
     holds_quota: bool = field(init=False, repr=False, compare=False)
     """Whether it holds quota of a ClusterQueue, by its status."""
 

@@ -81,6 +81,8 @@ class Client:
         self._session: aiohttp.ClientSession | None = None
         self._retired: list[aiohttp.ClientSession] = []
         self._certificate: bytes | None = None
+        self._standing: Grant | None = None
+        """What is presented until it is rejected, because it does not end at a known time."""
 
     async def __aenter__(self) -> Self:
         self._session = open_session(self.cluster, self._user_agent)
@@ -169,12 +171,12 @@ class Client:
         timeout = call.timeout_s
         if timeout is None:
             timeout = READ_TIMEOUT_S if request.method == "GET" else self.write_timeout_s
-        grant = await self._grant()
+        grant = self._standing or await self._grant()
         try:
             return await self._exchange(request, call, timeout, grant)
         except UnauthorizedError:
             # It came before anything happened.
-            if await self.cluster.credentials.renewed(grant) is grant:
+            if await self._renewed(grant) is grant:
                 raise
         except LostError as error:
             # A read may meet a kept connection that the server has closed; asking once more harms
@@ -227,7 +229,7 @@ class Client:
             self.connected = True
             if response.status != HTTPStatus.OK:
                 if response.status == HTTPStatus.UNAUTHORIZED:
-                    await self.cluster.credentials.renewed(grant)
+                    await self._renewed(grant)
                 try:
                     body = await response.read()
                 except FAILURES as failure:
@@ -309,7 +311,13 @@ class Client:
                 self._retired.append(self._session)
                 self._session = open_session(self.cluster, self._user_agent)
             self._certificate = grant.certificate
+        self._standing = grant if grant.refresh_at is None else None
         return grant
+
+    async def _renewed(self, rejected: Grant) -> Grant:
+        """Return another grant than one that was rejected; the same if there is none."""
+        self._standing = None
+        return await self.cluster.credentials.renewed(rejected)
 
 
 @lru_cache(maxsize=64)

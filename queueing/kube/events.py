@@ -23,8 +23,8 @@ from queueing.kube.backoff import Backoff
 from queueing.kube.client import Client
 from queueing.kube.errors import AlreadyExistsError, KubeError, may_pass
 from queueing.kube.resources import EVENTS
-from queueing.kube.times import micro_time
 from queueing.kube.writer import WriteClass, Writer
+from queueing_api.meta.time import micro_time_text
 
 logger = logging.getLogger(__name__)
 
@@ -193,7 +193,7 @@ class EventRecorder:
 
     def _write_series(self, series: _Series) -> None:
         series.timer = None
-        last = micro_time(series.last_seen)
+        last = micro_time_text(series.last_seen)
         patch = {"series": {"count": series.count, "lastObservedTime": last}}
         target = EVENTS.at(series.name, series.regarding.namespace or "default")
         self._submit(series, lambda: self._client.patch_merge(target, patch))
@@ -290,7 +290,7 @@ class EventRecorder:
             "apiVersion": EVENTS.api_version,
             "kind": EVENTS.kind,
             "metadata": {"name": series.name, "namespace": namespace},
-            "eventTime": micro_time(now),
+            "eventTime": micro_time_text(now),
             "reportingController": controller,
             "reportingInstance": instance[:128],
             "action": note.action,

@@ -10,7 +10,7 @@ import msgspec
 from queueing.kube.client import Call, Client
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import LEASES
-from queueing.kube.times import micro_time
+from queueing_api.meta.time import micro_time_text
 
 ADDRESS = "queueing.dev/visibility-address"
 """Annotation of the Lease: `host:port` at which its holder answers for what only a leader knows."""
@@ -90,8 +90,8 @@ class KubeLeaseStore:
         spec = {
             "holderIdentity": record.holder,
             "leaseDurationSeconds": max(1, round(record.duration_s)),
-            "acquireTime": micro_time(record.acquired),
-            "renewTime": micro_time(record.renewed),
+            "acquireTime": micro_time_text(record.acquired),
+            "renewTime": micro_time_text(record.renewed),
             "leaseTransitions": record.transitions,
         }
         call = Call(timeout_s=timeout_s)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Cycle, Outcome, Wait
+from queueing.core.decisions import Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import (
     Fact,
     Gone,
@@ -71,6 +71,8 @@ class Engine:
         growing delay if that repeats. If it was done, or its outcome is unknown, the decision stays
         assumed until the next fact of the workload.
         """
+        if outcome.verdict is Verdict.DONE:
+            return
         if self._steps is None:
             take_outcome(self._memory, outcome)
         else:

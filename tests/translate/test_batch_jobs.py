@@ -5,8 +5,7 @@ import pytest
 
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, compose, max_execution_time
-from queueing.translate.jobs.identity import workload_name
+from queueing.translate.jobs.composition import Origin, compose, max_execution_time, workload_name
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection
 from queueing.translate.jobs.priority import (

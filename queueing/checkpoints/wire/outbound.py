@@ -10,7 +10,7 @@ import msgspec
 
 from queueing.checkpoints.rules.record import Record, Saved, SaveRequest
 from queueing.checkpoints.rules.terms import Command, Terms
-from queueing.translate.jobs.identity import owner_reference
+from queueing.translate.jobs.composition import owner_reference
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.wire.meta import Meta

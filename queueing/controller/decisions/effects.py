@@ -60,8 +60,9 @@ class Effects:
         self._waiting_reasons = dependencies.waiting_reasons
         self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
 
-    def carry_out(self, cycle: Cycle) -> None:
-        """Submit the writes of a cycle to the writer; does not await."""
+    def carry_out(self, cycle: Cycle, took_s: float) -> None:
+        """Report a cycle that took so long, and submit its writes to the writer; does not await."""
+        self._term.reporter.judged(cycle, took_s)
         for decision in cycle.decisions:
             match decision:
                 case Admit():

@@ -135,10 +135,10 @@ class Pump:
             self._take_described(read(reply))
 
     def _take_workload(self, found: Workload) -> None:
-        key = found.metadata.key
-        if self._is_old(found.metadata, self._objects.workloads.get(key)):
+        known = self._objects.workload_keys.get(found.metadata.uid)
+        if self._is_old(found.metadata, self._objects.workloads.get(known) if known else None):
             return
-        self._objects.put_workload(found)
+        key = self._objects.put_workload(found)
         self._observe_workload(key, found)
         self._look_at(key, found)
 

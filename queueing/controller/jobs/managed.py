@@ -8,6 +8,7 @@ from queueing.core.selectors import Selector, selects
 from queueing.kinds.owners import Owned
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs.management import asks_to_be_queued
+from queueing.translate.wire.cluster import Namespace
 
 TELL_READY_WITHIN_S = 5.0
 """Default of `JobRules.tell_ready_within_s`."""
@@ -29,9 +30,24 @@ class JobRules:
     """For how many seconds the write of `PodsReady` may be put off while the API server is slow."""
 
 
-def is_managed(objects: Objects, rules: JobRules, job: Owned) -> bool:
-    """Say whether a Job is managed, by its labels, its owner and its namespace."""
-    if not asks_to_be_queued(job.metadata, without_queue_name=rules.without_queue_name):
-        return False
-    namespace = objects.namespaces.get(job.metadata.namespace)
-    return namespace is not None and selects(rules.namespaces, namespace_fact(namespace).labels)
+class Managed:
+    """Says whether Jobs are managed; a namespace is judged once, until it changes."""
+
+    def __init__(self, objects: Objects, rules: JobRules) -> None:
+        self._objects, self._rules = objects, rules
+        self._judged: dict[str, tuple[Namespace, bool]] = {}
+
+    def __call__(self, job: Owned) -> bool:
+        """Say whether a Job is managed, by its labels, its owner and its namespace."""
+        without_queue_name = self._rules.without_queue_name
+        if not asks_to_be_queued(job.metadata, without_queue_name=without_queue_name):
+            return False
+        name = job.metadata.namespace
+        namespace, judged = self._objects.namespaces.get(name), self._judged.get(name)
+        if namespace is None:
+            self._judged.pop(name, None)
+            return False
+        if judged is None or judged[0] is not namespace:
+            selected = selects(self._rules.namespaces, namespace_fact(namespace).labels)
+            judged = self._judged[name] = namespace, selected
+        return judged[1]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from queueing.controller.jobs import prebuilt
 from queueing.controller.jobs.alone import ALONE, JOINING
 from queueing.controller.jobs.gangs import Form, Gang
-from queueing.controller.jobs.managed import JobRules, is_managed
+from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
@@ -27,21 +27,20 @@ class Membership:
     """Reads `objects`, and the API server only before a member counts as deleted."""
 
     def __init__(
-        self, objects: Objects, writes: LeaderWrites, rules: JobRules, is_part: IsPart
+        self, objects: Objects, writes: LeaderWrites, is_managed: Managed, is_part: IsPart
     ) -> None:
-        self._objects, self._writes, self._rules = objects, writes, rules
+        self._objects, self._writes, self._is_managed = objects, writes, is_managed
         self._is_part = is_part
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
         """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
         job = _as_admitted(job, workloads)
-        meta, named = job.metadata, prebuilt_name(job.metadata)
         form: Form = ALONE
         found: Sequence[Workload] = workloads
         if self._objects.gangs.claims(job):
             form = JOINING
-        elif named:
-            there = self._objects.workloads.get(Key(f"{meta.namespace}/{named}"))
+        elif self._objects.jobs_by_prebuilt.groups and (named := prebuilt_name(job.metadata)):
+            there = self._objects.workloads.get(Key(f"{job.metadata.namespace}/{named}"))
             form, found = prebuilt.found(there, job)
         return alone(job, found, form)
 
@@ -74,7 +73,7 @@ class Membership:
             return False
         if self._objects.workloads_of(job.metadata.uid):
             return False
-        return is_managed(self._objects, self._rules, job)
+        return self._is_managed(job)
 
     async def _look_for_missing(self, key: Key) -> None:
         """Read Jobs that a Workload names as owners and the watch has not shown.

@@ -15,8 +15,7 @@ from queueing.controller.jobs.alone import Alone
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part
 from queueing.translate import labels
-from queueing.translate.jobs.composition import named_owner
-from queueing.translate.jobs.identity import owner_reference
+from queueing.translate.jobs.composition import named_owner, owner_reference
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 

@@ -14,7 +14,7 @@ from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.managed import is_managed
+from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.membership import Membership
 from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.parts import Part
@@ -41,9 +41,10 @@ class JobReconciler:
         self._events, self._barrier = term.events, dependencies.barrier
         self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
+        self._is_managed = Managed(term.objects, dependencies.rules)
         self._ancestry = Ancestry(term.objects, self._is_managed)
         self._owners = Owners(term.objects, term.writes, self._ancestry)
-        self._membership = Membership(term.objects, term.writes, dependencies.rules, self._is_part)
+        self._membership = Membership(term.objects, term.writes, self._is_managed, self._is_part)
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
@@ -219,6 +220,3 @@ class JobReconciler:
 
     def _queue_of(self, gang: Gang) -> WorkQueue[Key]:
         return self._queues.gangs if gang.form.several else self._queues.jobs
-
-    def _is_managed(self, job: Owned) -> bool:
-        return is_managed(self._objects, self._rules, job)

@@ -7,16 +7,17 @@ once, because nobody else could be left without it.
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from queueing.controller.jobs.actions import Start
-from queueing.controller.jobs.additions import additions
 from queueing.controller.jobs.concurrent_writes import outcomes
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
 from queueing.controller.jobs.start_errors import DevicesRefusedError
+from queueing.controller.stores.objects import Objects
+from queueing.controller.work_queues import Features
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.lifecycle.steps import Cause
 from queueing.kube.client import Call
@@ -26,14 +27,16 @@ from queueing.kube.errors import (
     InvalidError,
     KubeError,
     NotPermittedError,
+    NotSentError,
 )
 from queueing.translate import labels
 from queueing.translate.jobs.gang import part_of
-from queueing.translate.jobs.injection import ConflictError, Injection
+from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
 from queueing.translate.jobs.patches import Patch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.pods import PodTemplate
+from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
 class RefusedStartError(Exception):
@@ -107,16 +110,16 @@ class Starting:
         made = []
         for one in parts:
             if one.job is not None:
-                added = await self._additions(one.job, one.view)
+                added = await self._added(one.job, one.view)
                 made.append(Prepared(one.job, one.job.start(added)))
         return made
 
-    async def _additions(self, job: JobView, workload: Workload) -> list[Injection]:
+    async def _added(self, job: JobView, workload: Workload) -> list[Injection]:
         """Create the claims of a job; return what is added to each of its pod sets."""
         found, several = [], len(job.pod_sets) > 1
         for mine, one in zip(job.pod_sets, workload.spec.pod_sets, strict=True):
             view = part_of(workload, one.name) if several else workload
-            added = additions(self._objects, self._features, job, mine.template, view)
+            added = _additions(self._objects, self._features, job, mine.template, view)
             for prepare in self._features.starts:
                 added = added.with_changes(await prepare(job, view))
             found.append(added)
@@ -138,6 +141,48 @@ class Starting:
             self._events.job(job, "Started", f"Admitted by clusterQueue {queue}{told}")
         for tell in self._features.started:
             tell(action.workload, jobs)
+
+
+def _additions(
+    objects: Objects, features: Features, job: JobView, template: PodTemplate, workload: Workload
+) -> Injection:
+    """Return what is added to a pod template of a job, by a Workload with that pod set alone.
+
+    It is node labels, tolerations and the like of its flavors and admission checks, labels and
+    annotations of ours, the last checkpoint, and the submitter's trace context.
+    Raises ConflictError when the template contradicts it, so that the job can never start, and
+    NotSentError while the store lacks a ResourceFlavor of the admission.
+    """
+    admission = workload.status.admission
+    if admission is None or not admission.pod_set_assignments:
+        raise ConflictError("the admission names no pod set")
+    assignment = admission.pod_set_assignments[0]
+    added = injection_of(
+        assignment,
+        [objects.flavors[name] for name in _flavors(objects, assignment)],
+        marks={
+            labels.POD_CLUSTER_QUEUE: admission.cluster_queue,
+            labels.POD_LOCAL_QUEUE: workload.spec.queue_name,
+        },
+        workload=workload.metadata.name,
+    )
+    for check in workload.status.admission_checks:
+        for update in check.pod_set_updates:
+            if update.name == assignment.name:
+                added = added.merged(update)
+    own = template.metadata.annotations
+    for told in [annotate(job, own, workload) for annotate in features.annotations]:
+        added = replace(added, annotations={**added.annotations, **told})
+    trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
+    return added if labels.TRACE_PARENT in own else added.handing_down(trace)
+
+
+def _flavors(objects: Objects, assignment: PodSetAssignment) -> list[str]:
+    names = sorted(set(assignment.flavors.values()))
+    missing = [name for name in names if name not in objects.flavors]
+    if missing:
+        raise NotSentError(f"waiting for missing ResourceFlavor(s): {', '.join(missing)}")
+    return names
 
 
 async def send(writes: LeaderWrites, one: Prepared) -> None:

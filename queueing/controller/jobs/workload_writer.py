@@ -18,12 +18,15 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.prebuilt import adopted
-from queueing.controller.jobs.priorities import resolve
+from queueing.controller.stores.objects import Objects
+from queueing.controller.writing.events import Events
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
+from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import gates_of
+from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
@@ -45,7 +48,7 @@ class WorkloadWriter:
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
-        priority = resolve(self._objects, self._events, members[0])
+        priority = _priority_of(self._objects, self._events, members[0])
         if priority is None:
             return
         name, body = gang.form.compose(members, priority, self._rules.labels_to_copy)
@@ -95,7 +98,7 @@ class WorkloadWriter:
         workload, members = action.workload, action.members
         fields: dict[str, Any] = {}
         if action.follows:
-            priority = resolve(self._objects, self._events, members[0])
+            priority = _priority_of(self._objects, self._events, members[0])
             if priority is None:
                 return
             fields["podSets"] = gang_workload.pod_sets(members)
@@ -111,7 +114,7 @@ class WorkloadWriter:
     async def follow(self, action: Follow) -> None:
         """Write queue, priority, time limit and gates of a job into its Workload."""
         workload, job = action.workload, action.job
-        priority = resolve(self._objects, self._events, job)
+        priority = _priority_of(self._objects, self._events, job)
         if priority is None:
             return
         fields = gang_workload.following((job,), priority)
@@ -153,3 +156,27 @@ class WorkloadWriter:
             said = f"{said}: {message}"  # which of the members it was
         for job in jobs:
             self._events.job(job, "FinishedWorkload", said)
+
+
+def _priority_of(objects: Objects, events: Events, job: JobView) -> Priority | None:
+    """Return a Job's priority, by its WorkloadPriorityClass or its pods' PriorityClass.
+
+    None when that class does not exist. Then an Event says so, and the Job waits for the class.
+    """
+    found = priority_of(
+        job.metadata.labels.get(labels.PRIORITY_CLASS, ""),
+        job.priority_class,
+        PriorityClasses(
+            workload=objects.workload_priority_classes,
+            pod=objects.priority_classes,
+        ),
+    )
+    if isinstance(found, MissingClass):
+        events.job(
+            job,
+            f"{found.kind}NotFound",
+            f"{found.kind} {found.name!r} does not exist; the job waits for it",
+            warning=True,
+        )
+        return None
+    return found

@@ -98,8 +98,8 @@ class Objects:
     _workload_entries: Entries = field(default_factory=Entries)
     _job_entries: Entries = field(default_factory=Entries)
 
-    def put_workload(self, found: Workload) -> None:
-        """Store a Workload in place of the one seen before, and index it."""
+    def put_workload(self, found: Workload) -> Key:
+        """Store a Workload in place of the one seen before, and index it; return its key."""
         meta, key = found.metadata, found.metadata.key
         before = self.workloads.get(key)
         if before is not None and before.metadata.uid != meta.uid:
@@ -116,6 +116,7 @@ class Objects:
         if gang is not None:
             entries += self.gangs.entries_of_workload(found, gang)
         self._workload_entries.put(key, entries)
+        return key
 
     def drop_workload(self, key: Key) -> None:
         """Forget a deleted Workload."""

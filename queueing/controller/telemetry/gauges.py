@@ -143,10 +143,6 @@ class Gauges:
             yield
         self._drop_what_is_gone()
 
-    def above(self, queue: str) -> Sequence[CohortName]:
-        """Return the cohorts that a ClusterQueue is in, from its own up to the root."""
-        return path_above(self.objects, queue)
-
     def _see_the_tree(self) -> None:
         self._tree = Tree.of(self.objects)
         for name in self._admitted.keys() - set(self._tree.queues):
@@ -171,7 +167,7 @@ class Gauges:
             return
         QueueMetrics(self.metrics).measure(name, view)
         self._admitted[name] = view.admitted
-        above = self.above(name)
+        above = path_above(self.objects, name)
         self._info("cluster_queue_info", {"cluster_queue": name}, above)
         cohort = above[0] if above else ""
         if self.fair:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from queueing.controller.queues.cohorts import path_above
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
@@ -180,7 +181,7 @@ class Reporter:
     def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
         reference = workload.spec.priority_class_ref
         named = reference.name if reference is not None else ""
-        for cohort in self._gauges.above(queue) if self._gauges is not None else ():
+        for cohort in path_above(self._objects, queue) if self._objects is not None else ():
             family = self.metrics.cohort_subtree_admitted_workloads_total
             family.labels(cohort=cohort, priority_class=named).inc()
 

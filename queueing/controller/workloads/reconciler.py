@@ -94,22 +94,13 @@ class WorkloadReconciler:
         holds = fact.holds_quota
         if holds:
             self._reopened.pop(key, None)
-        job = None if _is_record(workload) else self._job_of(workload)
-        if (
-            job is not None
-            and job.uid not in self._objects.job_keys
-            and await self._is_gone(job, workload.metadata.namespace)
-        ):
-            if holds and await self._has_pods(job, workload):
-                self._queue.add_after(key, AGAIN_S)
-            else:
-                await self._bury(workload)
-            return
-        if job is None and _is_abandoned(workload) and not self._objects.jobs_by_prebuilt[key]:
-            await self._writes.let_go(workload)
+        meta = workload.metadata
+        job_is_known = meta.labels.get(labels.JOB_UID) in self._objects.job_keys
+        if (meta.deleting or not job_is_known) and await self._is_left(key, workload, fact):
             return
         now = self._clock.now()
-        checks = self._wanted_checks(fact) if holds else None
+        unconfirmed = holds and not (fact.admitted or fact.evicted)
+        checks = self._wanted_checks(fact) if unconfirmed else None
         if checks is not None and set(checks) != {one.name for one in fact.checks}:
             body = outbound.follow_checks(workload, checks, now)
             await self._writes.patch_workload(workload, body)
@@ -121,18 +112,34 @@ class WorkloadReconciler:
             return
         if found.look_again_at is not None:
             self._queue.add_after(key, found.look_again_at - now)
-        if _drains_alone(workload, fact):
+        if fact.evicted and _drains_alone(workload, fact):
             await self._writes.release(workload, now)
-        elif not (holds and await self._object(workload, fact, now)):
+        elif not (holds and not fact.evicted and await self._object(workload, fact, now)):
             await self._follow_class(workload)
+
+    async def _is_left(self, key: Key, workload: Workload, fact: WorkloadFact) -> bool:
+        """Do the next write for a Workload whose job is gone, or that has none; True if done."""
+        job = None if _is_record(workload) else self._job_of(workload)
+        if (
+            job is not None
+            and job.uid not in self._objects.job_keys
+            and await self._is_gone(job, workload.metadata.namespace)
+        ):
+            if fact.holds_quota and await self._has_pods(job, workload):
+                self._queue.add_after(key, AGAIN_S)
+            else:
+                await self._bury(workload)
+            return True
+        if job is None and _is_abandoned(workload) and not self._objects.jobs_by_prebuilt[key]:
+            await self._writes.let_go(workload)
+            return True
+        return False
 
     async def _object(self, workload: Workload, fact: WorkloadFact, now: float) -> bool:
         """Write what is wrong with a reservation, or that nothing is any more; True if written.
 
-        A Workload that is being evicted is left alone: other conditions speak of it.
+        Not for a Workload that is being evicted: other conditions speak of it.
         """
-        if fact.evicted:
-            return False
         trouble = self._problems.to(fact)
         body = outbound.object_to(workload, trouble, now)
         if body is None:
@@ -221,8 +228,8 @@ class WorkloadReconciler:
         )
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
-        """Return the admission checks that a reservation still needs; None when it needs none."""
-        if fact.admission is None or fact.admitted or fact.evicted:
+        """Return the admission checks that a reservation needs; None when its queue is gone."""
+        if fact.admission is None:
             return None
         queue = self._objects.cluster_queues.get(fact.admission.cluster_queue)
         if queue is None:
@@ -315,4 +322,4 @@ def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
     meta = workload.metadata
     if meta.owner_references or gang_key(meta) is not None:
         return False
-    return fact.evicted and fact.reserved
+    return fact.reserved

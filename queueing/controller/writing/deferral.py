@@ -15,7 +15,7 @@ from itertools import islice
 from typing import NoReturn
 
 from queueing.clock import Clock
-from queueing.kube.pressure import Pressure
+from queueing.kube.pressure import Pressure, Window
 
 LOOK_EVERY_S = 0.25
 AT_ONCE_MAX = 8
@@ -38,9 +38,17 @@ class Deferral:
 
     pressure: Pressure
     clock: Clock
+    window: Window | None = None
+    """Limits the decisions in flight, by how long writes take."""
     _waiting: dict[str, _Waiting] = field(default_factory=dict)
     _called: dict[str, float] = field(default_factory=dict)
     """Writes whose callback was made, by name, and until when they are let through."""
+
+    def wrote(self, _purpose: str, _outcome: str, took_s: float) -> None:
+        """Note how long a write took: a `Told` of `LeaderWrites`."""
+        self.pressure.took(took_s, self.clock.monotonic())
+        if self.window is not None:
+            self.window.took(took_s)
 
     def is_pressed(self) -> bool:
         """Say whether the server is pressed now."""

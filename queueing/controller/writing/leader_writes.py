@@ -4,7 +4,7 @@ The reply to a write is the object as it is now. It is handled like a watch even
 patch of the object does not conflict with this one while the watch lags behind.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -108,7 +108,7 @@ class LeaderWrites:
         *,
         workload: Absorb,
         job: AbsorbJob,
-        told: Told = lambda _purpose, _outcome, _took_s: None,
+        told: Sequence[Told] = (),
     ) -> None:
         self.client, self.may_send, self._told = client, may_send, told
         self._rules = WriteRules.lasting(client.write_timeout_s)
@@ -120,7 +120,8 @@ class LeaderWrites:
         """Send the write of a decision, and again while its outcome is unclear; never raises."""
         began = perf_counter()
         found = await outcome.perform(self.client, write, rules=self._rules, may_send=self.may_send)
-        self._told(purpose, type(found).__name__.lower(), perf_counter() - began)
+        for tell in self._told:
+            tell(purpose, type(found).__name__.lower(), perf_counter() - began)
         return found
 
     async def resolve(self, write: Write, unknown: Unknown) -> Outcome:
@@ -216,7 +217,8 @@ class LeaderWrites:
             result = "refused"
             raise
         finally:
-            self._told(purpose, result, perf_counter() - began)
+            for tell in self._told:
+                tell(purpose, result, perf_counter() - began)
         return reply
 
     def _guard(self, target: Target) -> None:

@@ -103,7 +103,7 @@ def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: fl
         return NOTHING
     if not workload.active:
         return _inactive(workload, rules, now)
-    if workload.is_true("DeactivationTarget"):
+    if workload.condemned:
         return Life(step=Deactivate())
     if not workload.holds_quota:
         return _judge_pending(workload, stops, rules, now)
@@ -119,7 +119,7 @@ def told_to_leave(workload: WorkloadFact, stops: StopPolicies) -> Evict | None:
     """
     if not workload.holds_quota or workload.deleting or workload.evicted:
         return None
-    if workload.active and not workload.is_true("DeactivationTarget"):
+    if workload.active and not workload.condemned:
         step = _stops(workload, stops, LifeRules(), 0.0).step
     else:
         step = _inactive(workload, LifeRules(), 0.0).step
@@ -190,6 +190,8 @@ def _reopened(policy: StopPolicy | None, reason: Return) -> Life:
 
 
 def _checks(workload: WorkloadFact, _: StopPolicies, __: LifeRules, now: float) -> Life:
+    if not workload.checks:
+        return NOTHING
     states = {check.state for check in workload.checks}
     if CheckPhase.REJECTED in states:
         names = ",".join(
@@ -228,8 +230,7 @@ def _stops(workload: WorkloadFact, stops: StopPolicies, __: LifeRules, ___: floa
 
 
 def _confirmation(workload: WorkloadFact, _: StopPolicies, __: LifeRules, ___: float) -> Life:
-    ready = all(check.state is CheckPhase.READY for check in workload.checks)
-    if workload.admitted or not ready:
+    if workload.admitted or any(one.state is not CheckPhase.READY for one in workload.checks):
         return NOTHING
     return Life(step=ConfirmAdmission())
 

@@ -102,10 +102,10 @@ class BatchJob(JobView):
 
 def view(job: Job) -> BatchJob:
     """Return a Job as it is seen above this module."""
-    status = job.status
+    status, count = job.status, _pod_count(job)
     pod_set = JobPodSet(
         name=MAIN,
-        count=_pod_count(job),
+        count=count,
         least=_min_count(job.metadata),
         encoded_template=job.spec.template,
         reclaimable=_reclaimable(job),
@@ -119,7 +119,7 @@ def view(job: Job) -> BatchJob:
         pod_sets=(pod_set,),
         running_pods=status.active,
         active=status.active > 0 or status.terminating > 0,
-        ready=_are_pods_ready(job),
+        ready=_are_pods_ready(job, count),
         end=_end(job),
         source=job,
     )
@@ -208,7 +208,7 @@ def _end(job: Job) -> End | None:
     return None
 
 
-def _are_pods_ready(job: Job) -> bool:
+def _are_pods_ready(job: Job, count: int) -> bool:
     """Say whether all pods run and are ready, or have succeeded.
 
     A pod that succeeded is for a moment neither ready nor counted: without that moment's list a
@@ -216,7 +216,7 @@ def _are_pods_ready(job: Job) -> bool:
     """
     waiting = job.status.uncounted_terminated_pods
     uncounted = len(waiting.succeeded) if waiting is not None else 0
-    return job.status.ready + job.status.succeeded + uncounted >= _pod_count(job)
+    return job.status.ready + job.status.succeeded + uncounted >= count
 
 
 def _reclaimable(job: Job) -> int:

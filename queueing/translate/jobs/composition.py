@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha1
 from typing import Any
 
 import msgspec
 
 from queueing.translate import labels
-from queueing.translate.jobs.identity import owner_reference, workload_name
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.wire.meta import Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -16,6 +16,8 @@ API_VERSION = "kueue.x-k8s.io/v1beta2"
 _COPIED_PREFIXES = ("provreq.kueue.x-k8s.io/",)
 _COPIED = (labels.ADMISSION_GATED_BY, labels.ELASTIC)
 _LABEL_VALUE_MAX = 63
+_NAME_MAX = 253
+_DIGEST_LENGTH = 5
 _OF_KIND = ", Kind="
 
 
@@ -50,11 +52,34 @@ class Origin:
     kind: JobKind
     metadata: Meta
     labels_to_copy: Sequence[str] = field(default=())
+    name: str = field(init=False)
+    """Name of the job's Workload."""
 
-    @property
-    def name(self) -> str:
-        """Name of the job's Workload."""
-        return workload_name(self.kind.kind, self.kind.group, self.metadata)
+    def __post_init__(self) -> None:
+        """Name the Workload, which takes a digest, once."""
+        name = workload_name(self.kind.kind, self.kind.group, self.metadata)
+        object.__setattr__(self, "name", name)
+
+
+def workload_name(kind: str, group: str, owner: Meta) -> str:
+    """Return `<kind>-<name>-<5 hex digits>`, cut so that the digits fit; stable per job life."""
+    digest = sha1(
+        f"{kind}\n{group}\n{owner.name}\n{owner.uid}".encode(), usedforsecurity=False
+    ).hexdigest()[:_DIGEST_LENGTH]
+    prefix = f"{kind.lower()}-{owner.name}"[: _NAME_MAX - _DIGEST_LENGTH - 1]
+    return f"{prefix}-{digest}"
+
+
+def owner_reference(api_version: str, kind: str, owner: Meta) -> dict[str, Any]:
+    """Return the controller reference that ties a Workload to its job."""
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
 
 
 def compose(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority) -> bytes:

@@ -90,9 +90,11 @@ def injection_of(
     """
     selector: Mapping[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()
-    for flavor in flavors:
-        selector = _joined("node selector", selector, flavor.spec.node_labels)
-        tolerations = _together(tolerations, flavor.spec.tolerations)
+    for spec in (flavor.spec for flavor in flavors):
+        if spec.node_labels:
+            selector = _joined("node selector", selector, spec.node_labels)
+        if spec.tolerations:
+            tolerations = _together(tolerations, spec.tolerations)
     valid = {key: value for key, value in marks.items() if 0 < len(value) <= _LABEL_VALUE_MAX}
     return Injection(
         labels={labels.POD_SET: assignment.name, **valid},
@@ -108,19 +110,22 @@ def inject(template: PodTemplate, added: Injection) -> dict[str, Any]:
     patch: dict[str, dict[str, Any]] = {}
     wanted = (added.labels, added.annotations, added.node_selector)
     for (what, part, name), found, more in zip(_MAPS, _maps(template), wanted, strict=True):
-        joined = _joined(what, found, more)
-        gained = {key: value for key, value in joined.items() if key not in found}
-        if gained:
-            patch.setdefault(part, {})[name] = gained
-    own = tuple(template.spec.tolerations)
-    together = _together(own, added.tolerations)
-    if together != own:
-        patch.setdefault("spec", {})["tolerations"] = msgspec.to_builtins(together)
-    gates = [gate.name for gate in template.spec.scheduling_gates]
-    more_gates = [name for name in added.scheduling_gates if name not in gates]
-    if more_gates:
-        named = [{"name": name} for name in (*gates, *more_gates)]
-        patch.setdefault("spec", {})["schedulingGates"] = named
+        if more:
+            joined = _joined(what, found, more)
+            gained = {key: value for key, value in joined.items() if key not in found}
+            if gained:
+                patch.setdefault(part, {})[name] = gained
+    if added.tolerations:
+        own = tuple(template.spec.tolerations)
+        together = _together(own, added.tolerations)
+        if together != own:
+            patch.setdefault("spec", {})["tolerations"] = msgspec.to_builtins(together)
+    if added.scheduling_gates:
+        gates = [gate.name for gate in template.spec.scheduling_gates]
+        more_gates = [name for name in added.scheduling_gates if name not in gates]
+        if more_gates:
+            named = [{"name": name} for name in (*gates, *more_gates)]
+            patch.setdefault("spec", {})["schedulingGates"] = named
     return patch
 
 
