@@ -72,28 +72,25 @@ class Allowance:
         if why is not None:
             self.refusals += 1
             return Bar(Reason.MAY_NOT_BORROW, why)
-        cost = self._cost(workload, queue, use)
-        for limit in self.limits(queue, workload.local_queue):
-            if limit.blocks and not _covers(limit, cost, seconds_of(workload)):
-                self._refuse()
-                sentence = _sentence(limit, cost, seconds_of(workload))
-                return Bar(Reason.BUDGET_EXHAUSTED, sentence)
-        return None
+        why = self._shortfall(workload, queue, use, blocks=True)
+        return None if why is None else Bar(Reason.BUDGET_EXHAUSTED, why)
 
     def demotes(self, workload: WorkloadFact, queue: QueueName, use: Use) -> str | None:
         """Return why a workload may run only with the lowest priority; None if that is not so."""
-        cost = self._cost(workload, queue, use)
-        for limit in self.limits(queue, workload.local_queue):
-            if not limit.blocks and not _covers(limit, cost, seconds_of(workload)):
-                self._refuse()
-                return (
-                    f"Only what is free may be used: {_sentence(limit, cost, seconds_of(workload))}"
-                )
-        return None
+        why = self._shortfall(workload, queue, use, blocks=False)
+        return None if why is None else f"Only what is free may be used: {why}"
 
-    def _refuse(self) -> None:
-        self.has_barred = True
-        self.refusals += 1
+    def _shortfall(
+        self, workload: WorkloadFact, queue: QueueName, use: Use, *, blocks: bool
+    ) -> str | None:
+        """Return why the first budget of those that block, or do not, does not cover a run."""
+        cost, seconds = self._cost(workload, queue, use), seconds_of(workload)
+        for limit in self.limits(queue, workload.local_queue):
+            if limit.blocks is blocks and not _covers(limit, cost, seconds):
+                self.has_barred = True
+                self.refusals += 1
+                return _sentence(limit, cost, seconds)
+        return None
 
     def take(self, workload: WorkloadFact, queue: QueueName, use: Use, *, demoted: bool) -> None:
         """Count an admission: hold what its run may cost in every budget that covers it.

@@ -10,6 +10,8 @@ from queueing.core.credits.period import Period, Span
 ROWS_MAX = 2000
 """The largest number of rows of one record; with more, users of a LocalQueue are put together."""
 OTHERS = "(others)"
+SUMS = ("used", "borrowed", "idle", "wasted", "cost", "quota", "lent")
+"""The fields of a row that are added up."""
 
 
 class Resolution(StrEnum):
@@ -40,16 +42,8 @@ _PERIODS: Mapping[Resolution, Period] = MappingProxyType(
 
 def plus(one: UsageRow, other: UsageRow) -> UsageRow:
     """Add two rows up, under the first one's name."""
-    return UsageRow(
-        name=one.name,
-        used=one.used + other.used,
-        borrowed=one.borrowed + other.borrowed,
-        idle=one.idle + other.idle,
-        wasted=one.wasted + other.wasted,
-        cost=one.cost + other.cost,
-        quota=one.quota + other.quota,
-        lent=one.lent + other.lent,
-    )
+    sums = {name: getattr(one, name) + getattr(other, name) for name in SUMS}
+    return UsageRow(name=one.name, **sums)
 
 
 def summed(rows: Iterable[UsageRow]) -> list[UsageRow]:

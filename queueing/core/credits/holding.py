@@ -91,6 +91,11 @@ def seconds_of(fact: WorkloadFact) -> int | None:
     return max(0, fact.max_execution_s - fact.past_execution_s)
 
 
+def seconds_left(since: int, seconds: int, at: int) -> int:
+    """Return how much is left at a time of so many seconds from `since` on."""
+    return max(0, since + seconds - max(at, since))
+
+
 def ended_at(fact: WorkloadFact) -> int | None:
     """Return when a workload finished; None if it has not."""
     finished = fact.conditions.get("Finished")

@@ -11,22 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import FlavorResource
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorResource, Key
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
 from queueing.core.sharing import Together, Use
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Restraint:
     """The rule in one ClusterQueue, and what the workloads that it concerns hold there."""
 
     node: Node
     min_priority: int
     _held: Together = field(default_factory=Together)
-    """What is held by workloads charged before the cycle, and by those that it admitted."""
-    taken: list[Use] = field(default_factory=list)
-    """What this cycle admitted."""
+    """What is held by workloads that are charged, and by those that the present round admitted."""
+    _taken: dict[Key, Use] = field(default_factory=dict)
+    """What the latter are to hold, until they are charged."""
+    _before: dict[FlavorResource, int] | None = None
+    """What was held before the first release since `loosened` was asked; None without one."""
 
     @property
     def held(self) -> Mapping[FlavorResource, int]:
@@ -51,27 +54,27 @@ class Restraint:
                 )
         return None
 
-    def count(self, use: Use) -> None:
-        """Add the use of a charged workload."""
-        self._held.add(use)
-
-    def discount(self, use: Use) -> None:
-        """Remove a use that was counted."""
-        self._held.remove(use)
-
     def take(self, workload: WorkloadFact, use: Use) -> None:
-        """Add a workload that the cycle admits, if the rule concerns it."""
+        """Add a workload that a round admits, if the rule concerns it."""
         if self.concerns(workload.priority):
             self._held.add(use)
-            self.taken.append(use)
+            self._taken[workload.key] = use
 
-    def forget_taken(self) -> dict[FlavorResource, int]:
-        """Remove what the last cycle admitted, which is counted by its charges now.
+    def charge(self, holder: Holder, sign: int) -> None:
+        """Add what a charged workload holds, if the rule concerns it; with sign -1 remove it."""
+        if not self.concerns(holder.priority):
+            return
+        if sign > 0:
+            taken = self._taken.pop(holder.key, None)
+            if taken is not None:
+                self._held.remove(taken)
+            self._held.add(holder.use)
+            return
+        if self._before is None:
+            self._before = dict(self.held)
+        self._held.remove(holder.use)
 
-        Returns all that was held before the removal.
-        """
-        whole = dict(self.held)
-        for use in self.taken:
-            self._held.remove(use)
-        self.taken.clear()
-        return whole
+    def loosened(self) -> bool:
+        """Say whether less is held than before releases since the last call: more may fit."""
+        before, self._before = self._before or {}, None
+        return any(self.held.get(key, 0) < amount for key, amount in before.items())

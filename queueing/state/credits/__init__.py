@@ -7,14 +7,13 @@ the horizon apart, so that the order of queues does not depend on when cycles ru
 
 `credits` is what the engine calls, once a cycle; `records` is what others see. `policies` says
 which policy applies to which tree. `presence` turns statuses into *holdings* (which workload holds
-which quota, from when to when), `grants` takes CreditGrants; both plan in the `agenda` what
-happens, and when. `saves` are the times at which work was saved.
+which quota, from when to when), and plans in the `agenda` what happens, and when; CreditGrants are
+planned there, too. `saves` are the times at which work was saved.
 
 An `account` counts the holdings under its holder, and `accounts` are all of them. There are three
 kinds: a `ledger` of what siblings lend each other (a `cohort_ledger` for the children of a cohort,
 a `namespace_ledger` for those of a ClusterQueue), a `purse` of what a budget has spent, and a
-`meter` of what a tree used, for reports. `holds` are payments that are due soon. From ledgers,
-`bending` makes weights; from purses, `budgets` what admissions may still cost, with the
-`commitments` of what runs already; `restraints` add up what those hold who may not borrow.
+`meter` of what a tree used, for reports. `holds` are payments that are due soon. `budgets` say what
+admissions may still cost, by purses and by the `commitments` of what runs already.
 `ranks` order the LocalQueues of a ClusterQueue by these ledgers.
 """

@@ -121,13 +121,15 @@ class Accounts:
             name: gone for name, gone in before.items() if gone.outlives(self._stored.get(name))
         }
         self._find_holders(tree)
-        self._take_terms(wanted, before.values())
+        mine: dict[Name, list[Numbered]] = {one.name: [] for one in wanted}
+        for token, holding in sorted(self.counted.items()):
+            for account in self.over(holding.queue, holding.local_queue):
+                mine[account.name].append((token, holding))
+        for one in wanted:
+            self._open[one.name].reshape(one.terms, mine[one.name])
+        known = (*before.values(), *self._open.values())
+        take_debts_along([one for one in known if isinstance(one, CreditLedger)])
         return leavers
-
-    def refit(self, wanted: Sequence[Wanted[Any]], at: int) -> None:
-        """Let accounts take over other terms from `at` on, while the tree is the same."""
-        self.advance(at)
-        self._take_terms(wanted, self._closed.values())
 
     def _find_holders(self, tree: QuotaTree) -> None:
         self._over.clear()
@@ -144,18 +146,6 @@ class Accounts:
         """Return all possible holders of the accounts in which holdings of a place count."""
         path = self._paths.get(queue, (Member("ClusterQueue", queue),))
         return path if local_queue is None else (Member("LocalQueue", local_queue), *path)
-
-    def _take_terms(self, wanted: Sequence[Wanted[Any]], gone: Iterable[Account[Any]]) -> None:
-        """Let accounts take over terms, and count all that they count anew."""
-        mine: dict[Name, list[Numbered]] = {one.name: [] for one in wanted}
-        for token, holding in sorted(self.counted.items()):
-            for account in self.over(holding.queue, holding.local_queue):
-                if account.name in mine:
-                    mine[account.name].append((token, holding))
-        for one in wanted:
-            self._open[one.name].reshape(one.terms, mine[one.name])
-        known = (*gone, *self._open.values())
-        take_debts_along([one for one in known if isinstance(one, CreditLedger)])
 
     # What is stored -----------------------------------------------------------------------------
 

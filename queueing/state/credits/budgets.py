@@ -204,10 +204,8 @@ class Budgets:
 
     def _policy_over(self, budget: BudgetFact) -> CreditPolicyFact | None:
         """Return the policy that prices a budget's holder; None without one, or no holder."""
-        match budget.kind:
-            case HolderKind.COHORT:
-                return self._policies.of_cohort(CohortName(budget.holder))
-            case HolderKind.CLUSTER_QUEUE:
-                return self._policies.of_queue(QueueName(budget.holder))
-            case HolderKind.LOCAL_QUEUE:
-                return self._policies.of_queue(self._queue_of(Key(budget.holder)))
+        if budget.kind is HolderKind.COHORT:
+            return self._policies.of_cohort(CohortName(budget.holder))
+        is_queue = budget.kind is HolderKind.CLUSTER_QUEUE
+        queue = QueueName(budget.holder) if is_queue else self._queue_of(Key(budget.holder))
+        return self._policies.of_queue(queue)

@@ -6,7 +6,7 @@ It is kept from cycle to cycle, and updated for workloads whose charge or status
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from queueing.core.credits.holding import seconds_of
+from queueing.core.credits.holding import seconds_left, seconds_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, Uid
 from queueing.state.credits.policies import Policies
@@ -24,7 +24,7 @@ class Commitment(NamedTuple):
 
     def left(self, at: int) -> int:
         """Return what it may still cost from a time on."""
-        return self.cost * max(0, self.seconds - max(0, at - self.since))
+        return self.cost * seconds_left(self.since, self.seconds, at)
 
 
 class Commitments:

@@ -1,6 +1,6 @@
 """What the engine calls: takes in facts, advances all accounts, and says what follows from them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import floor
 from typing import Any, NamedTuple
 
@@ -15,24 +15,22 @@ from queueing.core.credits.facts import (
     SavedFact,
 )
 from queueing.core.credits.holding import Holding
+from queueing.core.credits.restraint import Restraint
 from queueing.core.facts import WorkloadFact
-from queueing.core.fair_sharing.patience import Patiences
+from queueing.core.fair_sharing.patience import Patience, Patiences
 from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, End, Events, Ran
-from queueing.state.credits.bending import Bending, patience
+from queueing.state.credits.agenda import Agenda, End, Events, Grants, Ran
 from queueing.state.credits.budgets import BudgetChanges, Budgets
 from queueing.state.credits.cohort_ledger import CohortLedger, cohort_ledgers
-from queueing.state.credits.grants import Grants
 from queueing.state.credits.meter import meters
 from queueing.state.credits.namespace_ledger import NamespaceLedger, Sharers, namespace_ledgers
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
 from queueing.state.credits.ranks import Rank
 from queueing.state.credits.records import Records
-from queueing.state.credits.restraints import Restraints
 from queueing.state.credits.saves import Saves
 from queueing.state.usage.charges import Charge
 
@@ -64,8 +62,10 @@ class Credits:
         self._agenda = Agenda()
         self._grants = Grants(self._agenda)
         self._budgets = Budgets(self._policies, self._accounts, around.queue_of)
-        self._restraints = Restraints()
-        self._bending = Bending(self._policies)
+        self._cohorts: Sequence[CohortLedger] = ()
+        """The ledgers that bend weights; none without fair sharing."""
+        self._next_tick: int | None = None
+        """When balances are measured next, in the time of the ledgers."""
         self._presence = Presence(self._agenda, self._policies, around.protect)
         self._saves = Saves()
         self._unready: dict[int, None] = {}
@@ -81,6 +81,8 @@ class Credits:
         """Workloads that run beyond a budget, with the lowest priority."""
         self.allowance: Allowance | None = None
         """What budgets and restraints allow in this cycle; None without either."""
+        self.restraints: dict[QueueName, Restraint] = {}
+        """What those hold who may not borrow, by ClusterQueue; the engine's ledger charges it."""
         self.patience: Patiences = {}
         """Root of a tree → what protects workloads there from preemption by shares."""
         self.bends = False
@@ -91,7 +93,7 @@ class Credits:
         """The order of LocalQueues of ClusterQueues that have a ledger."""
         self.reordered: dict[QueueName, None] = {}
         """Queues whose order of LocalQueues may have changed; the begin of a cycle empties this."""
-        self._reshaped = self._divided = self._noted = self._started = False
+        self._reshaped = self._noted = self._started = False
         self._stirred: dict[Key, None] | None = None
         """Workloads whose charge or status may have changed since the last cycle; None for all."""
 
@@ -147,7 +149,7 @@ class Credits:
 
     def divide(self) -> None:
         """Note that LocalQueues changed, and so perhaps the namespaces of a queue."""
-        self._divided = self._policies.orders_local_queues
+        self._reshaped |= self._policies.orders_local_queues
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -159,26 +161,39 @@ class Credits:
         """
         started |= self._started
         at = floor(now) - self._policies.lag_s
-        changed, divided = self._reshaped, self._reshaped or self._divided
-        if divided:
+        changed, self._reshaped = self._reshaped, False
+        if changed:
             if started:
                 # What happened before the change counts by the earlier terms.
                 self._catch_up(now)
-            if changed:
-                self._reshape(at, bends=bends, started=started)
-            else:
-                self._refit(at)
-            self._reshaped = self._divided = False
+            self._reshape(at, bends=bends, started=started)
             self.records.altered_at = at
         self._catch_up(now)
         self._accounts.advance(at)
-        bent, queues = self._bending.measure(at, changed=changed, divided=divided)
-        self.bends = self._bending.is_any
-        self.reordered.update(dict.fromkeys(queues))
+        bent = self._measure(at, changed=changed)
         if bends and (changed or self._policies.minimum_runtime_s):
-            self.patience = {root: patience(one, now) for root, one in self._policies.trees()}
+            self.patience = {root: _patience(one, now) for root, one in self._policies.trees()}
         self._started = True
         return changed or bent
+
+    def _measure(self, at: int, *, changed: bool) -> bool:
+        """Measure the balances that are due, and bend weights; say whether any weight changed.
+
+        They are due at fixed points in time, so that the order of queues does not depend on when
+        cycles run, and when accounts `changed`; in cohorts also when a hold began or ended.
+        """
+        due = changed or self._next_tick is None or at >= self._next_tick
+        if due:
+            step = self._policies.tick_s
+            self._next_tick = (at // step + 1) * step if self._cohorts or self.queues else None
+            moved = [name for name, one in self.queues.items() if one.measure()]
+            self.reordered.update(dict.fromkeys(moved))
+        bent = [one for one in self._cohorts if (due or one.stirred) and one.measure()]
+        for ledger in bent:
+            ledger.bend()
+        if due or bent:
+            self.bends = any(any(one.exponents.values()) for one in self._cohorts)
+        return bool(bent)
 
     def _catch_up(self, now: float) -> None:
         """Plan what new statuses and grants say, and execute all events up to the ledgers' time."""
@@ -233,23 +248,10 @@ class Credits:
         presence.recall(accounts.reshape(self._around.tree, wanted, at, started=started))
         self._budgets.reshape()
         self._stirred = None
-        self._bending.cohorts = accounts.all(CohortLedger) if bends else ()
+        self._cohorts = accounts.all(CohortLedger) if bends else ()
         before = self.queues
         self.queues = {QueueName(one.holder.name): one for one in accounts.all(NamespaceLedger)}
-        self._bending.queues = self.queues
         self.reordered.update(dict.fromkeys((*before, *self.queues)))
-
-    def _refit(self, at: int) -> None:
-        """Update the ledgers of queues whose namespaces or weights changed, from `at` on."""
-        changed = [
-            one
-            for one in namespace_ledgers(self._policies, self._around.sharers())
-            if (known := self.queues.get(QueueName(one.holder.name))) is not None
-            and not known.has(one.terms.weights)
-        ]
-        if changed:
-            self._accounts.refit(changed, at)
-            self.reordered.update(dict.fromkeys(QueueName(one.holder.name) for one in changed))
 
     # What follows for decisions -----------------------------------------------------------------
 
@@ -266,38 +268,46 @@ class Credits:
         )
 
     def restrain(self) -> bool:
-        """Update what workloads that may not borrow hold; say whether more of them may fit now.
+        """Take over present rules about who may not borrow; say whether more of them may fit now.
 
         Called after `allow`, because a workload that runs beyond a budget is not one of them.
         """
-        charges, before = self._around.charges, self._restraints.by_queue
         if self._stirred is None:
-            self._restraints.begin(self._policies.restrained(), charges)
-            loosened = bool(before or self._restraints.by_queue)
+            loosened = self._restrain_anew()
         else:
-            loosened = bool(before) and self._restraints.measure(charges, self._stirred)
+            eased = [name for name, one in self.restraints.items() if one.loosened()]
+            loosened = bool(eased)
         self._stirred = {}
-        found, restraints = self._budgets.allowance, self._restraints.by_queue
-        if restraints:
+        found = self._budgets.allowance
+        if self.restraints:
             found = found or Allowance()
-            found.restraints = restraints
+            found.restraints = self.restraints
         self.allowance = found
         self._look()
         return loosened
 
+    def _restrain_anew(self) -> bool:
+        had, restraints = bool(self.restraints), self.restraints
+        restraints.clear()
+        for node, lowest in self._policies.restrained():
+            restraints[QueueName(node.name)] = Restraint(node, lowest)
+        for charge in self._around.charges.values() if restraints else ():
+            mine = restraints.get(charge.holder.queue)
+            if mine is not None:
+                mine.charge(charge.holder, 1)
+        return had or bool(restraints)
+
     def next_at(self) -> float | None:
         """Return when time alone may change a decision, in seconds of the clock; None for never."""
-        tick, period_ends, event = (
-            self._bending.next_tick,
-            self._budgets.next_at,
-            self._agenda.next_at,
-        )
-        if period_ends is None and not (self._policies.holds and self._bending.cohorts):
+        period_ends, event = self._budgets.next_at, self._agenda.next_at
+        if period_ends is None and not (self._policies.holds and self._cohorts):
             event = None
-        times = [one for one in (tick, period_ends, event) if one is not None]
+        times = [one for one in (self._next_tick, period_ends, event) if one is not None]
         return float(min(times) + self._policies.lag_s) if times else None
 
-    def drifted(self) -> list[QueueName]:
-        """Return the queues whose restraint has wrong sums, for the invariants."""
-        noted = self._stirred
-        return [] if noted is None else self._restraints.drifted(self._around.charges, noted)
+
+def _patience(policy: CreditPolicyFact, now: float) -> Patience:
+    """Return what protects workloads from preemption by shares: hysteresis and minimum runtime."""
+    if not policy.minimum_runtime_s:
+        return Patience(policy.hysteresis)
+    return Patience(policy.hysteresis, now - policy.minimum_runtime_s)

@@ -4,7 +4,7 @@ Invariants: rows are sums of amounts times whole seconds, and do not depend on w
 All rows of a tree are of the same stretch of time, so that one UsageRecord can hold them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -32,8 +32,6 @@ from queueing.state.credits.policies import Policies
 
 Payer = tuple[QueueName, Key | None, str]
 """A ClusterQueue, a LocalQueue of it and a user."""
-RATES_MAX = 4096
-"""How many different usages the memo of costs holds; it is emptied when it is full."""
 
 
 @dataclass(slots=True)
@@ -44,9 +42,6 @@ class Line:
     share: Share
     """That of the queue."""
     at: int
-    price: int
-    per: int
-    """With `price`: what the resource costs for a holding of no other one; see `Prices.rate`."""
     mark: int
     amount: int = 0
     rate: int = 0
@@ -103,10 +98,6 @@ class Meter(Account[MeterTerms]):
         """The newest record that was stored."""
         self._lines: dict[Payer, dict[FlavorResource, Line]] = {}
         self._shares: dict[tuple[Member, FlavorResource], Share] = {}
-        self._used: dict[Share, int] = {}
-        """By how much the usage of queues changed since time last passed: much of it is given back
-        in the same second."""
-        self._rates: dict[tuple[tuple[FlavorResource, int], ...], Mapping[FlavorResource, int]] = {}
         self._sums: dict[RowName, UsageRow] = {}
         """The rows of this hour up to the last `reshape`, and those of an earlier leader."""
         if stored is not None:
@@ -119,11 +110,6 @@ class Meter(Account[MeterTerms]):
     @override
     def advance(self, to: int) -> None:
         """Let time pass up to `to`. Hours that are over are closed; an hour includes its end."""
-        if self.at < to:
-            for share, amount in self._used.items():
-                if amount:
-                    share.use(amount, self.at)
-            self._used.clear()
         while self.at < to:
             end = self.start + HOUR
             if to <= end:
@@ -176,18 +162,13 @@ class Meter(Account[MeterTerms]):
             self._line(holding, resource).wasted += amount * seconds
 
     def _use(self, holding: Holding, sign: int) -> None:
-        usage, used, at = holding.usage, self._used, self.at
-        rates = None if len(usage) == 1 else self._rates_of(usage)
-        for resource, amount in usage.items():
-            line, more = self._line(holding, resource), sign * amount
-            if line.at != at:
-                line.settle(at)
-            line.amount += more
-            if rates is None:
-                line.rate += sign * (line.price * amount // line.per)
-            else:
-                line.rate += sign * rates.get(resource, 0)
-            used[line.share] = used.get(line.share, 0) + more
+        rates = self._terms.prices.by_resource(holding.usage)
+        for resource, amount in holding.usage.items():
+            line = self._line(holding, resource)
+            line.settle(self.at)
+            line.amount += sign * amount
+            line.rate += sign * rates.get(resource, 0)
+            line.share.use(sign * amount, self.at)
 
     # Structure ----------------------------------------------------------------------------------
 
@@ -195,8 +176,8 @@ class Meter(Account[MeterTerms]):
     def reshape(self, terms: MeterTerms, holdings: Iterable[Numbered]) -> None:
         self._sums = {one.name: one for one in self._record().rows}
         self._terms = terms
-        for table in (self._lines, self._shares, self._used, self._rates):
-            table.clear()
+        self._lines.clear()
+        self._shares.clear()
         pots: dict[tuple[Node, FlavorResource], Pot] = {}
         for node in terms.nodes:  # parents first
             for resource, cell in sorted(node.cells.items()):
@@ -278,19 +259,8 @@ class Meter(Account[MeterTerms]):
             if share is None:
                 share = self._shares[queue, resource] = Share(name, self.at)
             share.settle(self.at)
-            price, per = self._terms.prices.rate(*resource)
             name = name._replace(local_queue=holding.local_queue or "", user=holding.user)
-            found = lines[resource] = Line(name, share, self.at, price, per, share.borrowed_so_far)
-        return found
-
-    def _rates_of(self, usage: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
-        """Return what usage costs per flavor-resource, in micro-credits per second; memoized."""
-        key = tuple(usage.items())
-        found = self._rates.get(key)
-        if found is None:
-            if len(self._rates) >= RATES_MAX:
-                self._rates.clear()
-            found = self._rates[key] = self._terms.prices.by_resource(usage)
+            found = lines[resource] = Line(name, share, self.at, share.borrowed_so_far)
         return found
 
 

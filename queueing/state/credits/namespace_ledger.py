@@ -50,10 +50,6 @@ class NamespaceLedger(CreditLedger[QueueTerms]):
     def outlives(self, _stored: Record | None) -> bool:
         return True
 
-    def has(self, weights: Mapping[str, int]) -> bool:
-        """Say whether its namespaces and weights are these."""
-        return {member.name: weight for member, weight in self.children.items()} == weights
-
     @property
     def parts(self) -> dict[str, int]:
         """What each namespace is entitled to, in micro-credits per second."""

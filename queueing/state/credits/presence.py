@@ -8,7 +8,7 @@ their end has been counted, and recorded as leavers until then.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from queueing.core.credits.holding import Holding, Runs, ended_at, holding_of, released_at, runs_of
+from queueing.core.credits.holding import Holding, Runs, holding_of, released_at, runs_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
 from queueing.state.credits.agenda import Agenda, End, Ran
@@ -26,8 +26,6 @@ class Entered:
     token: int
     holding: Holding
     """As the status showed it first, without its end."""
-    told: WorkloadFact | None = None
-    """The newest status that shows it; None for a leaver of a stored account."""
     until: int | None = None
     runs: Runs | None = None
 
@@ -126,15 +124,10 @@ class Presence:
         `charges` are those of the newest statuses, so that usage need not be computed again.
         """
         changed, self._changed = self._changed, {}
-        entered = self._entered
         for key, facts in changed.items():
             for fact in facts:
-                known = entered.get(key)
-                if known is not None and fact is not None and _tells_the_same(known.told, fact):
-                    self._hear(known, fact, ended_at(fact))
-                else:
-                    charge = charges.get(key) if workloads.get(key) is fact else None
-                    self._take_change(key, fact, _read(fact, charge), now)
+                charge = charges.get(key) if workloads.get(key) is fact else None
+                self._take_change(key, fact, _read(fact, charge), now)
         if self._recalled:
             self._settle_leavers({one.uid: one for one in workloads.values()})
 
@@ -187,7 +180,6 @@ class Presence:
         self, known: Entered, fact: WorkloadFact | None, until: int | None, *, begins: bool = False
     ) -> None:
         """Take in a status of a holding that goes on: its pods may run, or it may have ended."""
-        known.told = fact
         if self._policies.keeps_usage and fact is not None and known.runs is None:
             self._follow_pods(known, fact, begins=begins)
         if known.until is None and until is not None:
@@ -251,27 +243,6 @@ def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
         return holding_of(fact)
     holder = charge.holder
     return holding_of(fact, holder.usage if holder.own is None else holder.whole)
-
-
-def _tells_the_same(before: WorkloadFact | None, fact: WorkloadFact) -> bool:
-    """Say whether two statuses show the same holding, disregarding its end."""
-    return before is not None and _what_it_shows(before) == _what_it_shows(fact)
-
-
-def _what_it_shows(fact: WorkloadFact) -> tuple[object, ...]:
-    return (
-        fact.uid,
-        fact.admission,
-        fact.conditions.get("QuotaReserved"),
-        fact.priority,
-        fact.local_queue,
-        fact.max_execution_s,
-        fact.past_execution_s,
-        fact.given,
-        fact.beside,
-        fact.reclaimable,
-        fact.pod_sets if fact.reclaimable else (),
-    )
 
 
 def _continues(known: Holding, found: Holding) -> bool:

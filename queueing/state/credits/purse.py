@@ -11,7 +11,7 @@ from typing import NamedTuple
 from typing_extensions import override
 
 from queueing.core.credits.facts import BudgetAccountFact, BudgetFact
-from queueing.core.credits.holding import Holding
+from queueing.core.credits.holding import Holding, seconds_left
 from queueing.core.names import Uid
 from queueing.state.credits.account import Account, Numbered, remaining
 
@@ -28,9 +28,8 @@ class Counted:
 
     def hold(self, at: int) -> int | None:
         """Return what it may still cost; None if the workload has no maximum execution time."""
-        if self.may_last is None:
-            return None
-        return self.cost * max(0, self.since + self.may_last - max(at, self.since))
+        seconds = self.may_last
+        return None if seconds is None else self.cost * seconds_left(self.since, seconds, at)
 
 
 class BudgetTerms(NamedTuple):

@@ -82,5 +82,5 @@ class Rank:
         part = self.parts.get(name, 0)
         if part <= 0:
             return inf
-        held = sum(self.prices.by_flavor(self._held.get(name, {})).values())
+        held = self.prices.total(self._held.get(name, {}))
         return float((part + held) / (part * factor(self.exponents.get(name, 0))))

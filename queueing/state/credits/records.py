@@ -17,7 +17,7 @@ from queueing.core.credits.holding import Holding
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import CohortName, Key
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.grants import Grants
+from queueing.state.credits.agenda import Grants
 from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
 

@@ -235,6 +235,7 @@ class Memory:
             )
         )
         ledger.on_price, ledger.ranks = made.note_charge, made.credits.ranks
+        ledger.restraints = made.credits.restraints
         return made
 
     @property

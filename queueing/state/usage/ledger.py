@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from queueing.core.credits.restraint import Restraint
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
@@ -55,6 +56,8 @@ class Ledger:
     """Workloads that are evicted and still hold quota, with their ClusterQueue."""
     ranks: Mapping[QueueName, Rank] = field(default_factory=dict)
     """The order of LocalQueues of ClusterQueues in which credits determine it."""
+    restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
+    """ClusterQueues with a rule about who may not borrow, and what these hold."""
     unranked: dict[QueueName, None] = field(default_factory=dict)
     """Queues whose order of LocalQueues may have changed; the begin of a cycle empties this."""
     changes: UsageChanges = field(default_factory=UsageChanges)
@@ -297,6 +300,9 @@ class Ledger:
             self.leaving[holder.key] = holder.queue
         elif holder.evicted:
             del self.leaving[holder.key]
+        restraint = self.restraints.get(holder.queue) if self.restraints else None
+        if restraint is not None:
+            restraint.charge(holder, sign)
         if holder.local_queue is None:
             return
         if self.turns is not None:
