@@ -87,7 +87,8 @@ class JobReconciler:
         await self._advance(gang, ladder.next_action(gang))
 
     async def _advance(self, gang: Gang, action: Action | None) -> None:
-        action = await self._due_now(gang, action)
+        if isinstance(action, actions.AwaitPods):
+            action = await self._due_now(gang, action)
         if isinstance(action, actions.Tell):
             await self._waiting_reasons.tell(gang.key, action)
             return

@@ -51,10 +51,13 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         holder = replace(holder, priority=LOWEST_PRIORITY)
     admitted = fact.admitted
     old = memory.ledger.charges.get(key)
-    if old is not None:
-        memory.note_charge(old.holder)
     memory.ledger.charge(Charge(holder, admitted))
     memory.note_charge(holder)
+    if old is not None and (old.holder.queue, old.holder.local_queue) != (
+        holder.queue,
+        holder.local_queue,
+    ):
+        memory.note_charge(old.holder)
     is_news = old is None or old.holder.stake != holder.stake
     protects = holder.stake is not None and memory.rules.weighs_work and is_news
     if protects and holder.protected_until > memory.clock:

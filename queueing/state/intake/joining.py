@@ -36,7 +36,6 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
     if held is not None:
         _hold_back(memory, fact, held)
     elif local_queue is not None:
-        _unhold(memory, key)
         _join(memory, fact, local_queue.cluster_queue)
 
 
@@ -140,6 +139,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     stays = known is not None and known.peers.queue == name
     if known is not None and stays and _material(known.fact) == _material(fact):
         known.fact = fact
+        memory.aside.untold.pop(fact.key, None)
         if not preserves:
             known.progress = None
         return

@@ -90,11 +90,11 @@ def injection_of(
     """
     selector: Mapping[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()
-    for spec in (flavor.spec for flavor in flavors):
-        if spec.node_labels:
-            selector = _joined("node selector", selector, spec.node_labels)
-        if spec.tolerations:
-            tolerations = _together(tolerations, spec.tolerations)
+    for flavor in flavors:
+        if flavor.spec.node_labels:
+            selector = _joined("node selector", selector, flavor.spec.node_labels)
+        if flavor.spec.tolerations:
+            tolerations = _together(tolerations, flavor.spec.tolerations)
     valid = {key: value for key, value in marks.items() if 0 < len(value) <= _LABEL_VALUE_MAX}
     return Injection(
         labels={labels.POD_SET: assignment.name, **valid},
