@@ -19,7 +19,7 @@ from bench.bursts import (
     asks,
     tenants,
 )
-from queueing.core.credits.facts import BOUNDS, MICRO, CreditPolicyFact, Mode
+from queueing.core.credits.facts import BOUNDS, MICRO, CreditMode, CreditPolicyFact
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Preempt, Wait
 from queueing.core.facts import Condition, Fact, Gone, Kind, PreemptionPolicy, WorkloadFact
@@ -54,7 +54,7 @@ SETTINGS = Settings(
 class Story:
     """What is simulated."""
 
-    mode: Mode
+    mode: CreditMode
     slots: int
     seed: int = 1
     waits: bool = False
@@ -117,7 +117,7 @@ def simulate(story: Story) -> list[Tenant]:
     known = drawn(story)
     jobs = Jobs(random.Random(story.seed), story.lasts)
     world = SimulatedCluster(_facts(), settings=SETTINGS)
-    if story.mode is not Mode.OFF:
+    if story.mode is not CreditMode.OFF:
         world.engine.observe(_policy(story))
     for slot in range(story.slots):
         _end(world, jobs, slot, keep_waiting=story.waits)

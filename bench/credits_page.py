@@ -26,11 +26,11 @@ from bench.credits_tables import (
 )
 from bench.credits_ways import ASKED, MODES, MODES_OF, PLAIN, RANDOM, REGULAR, by_part, told
 from bench.results import Result
-from queueing.core.credits.facts import Mode
+from queueing.core.credits.facts import CreditMode
 
 SLOTS, SEEDS, DRAWS = 1200, 3, 100
 """Three whole cycles of the rarest tenants, so that all ask for as much as each other."""
-IN_ORDER = (Mode.OFF, Mode.BALANCED, Mode.KARMA, Mode.GENTLE)
+IN_ORDER = (CreditMode.OFF, CreditMode.BALANCED, CreditMode.KARMA, CreditMode.GENTLE)
 PAGE = Path("docs/credits-simulated.md")
 
 Task = tuple[str, str, Story]

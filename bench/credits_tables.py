@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.bursts import DUTIES
 from bench.credits_ways import ASKED, MODES, PLAIN, Numbers
-from queueing.core.credits.facts import Mode
+from queueing.core.credits.facts import CreditMode
 
 RAREST = min(DUTIES)
 
@@ -108,7 +108,7 @@ RANDOM_ROWS = (
 
 
 def table(
-    outcomes: Outcomes, rows: Sequence[tuple[str, str]] = ROWS, modes: Sequence[Mode] = MODES
+    outcomes: Outcomes, rows: Sequence[tuple[str, str]] = ROWS, modes: Sequence[CreditMode] = MODES
 ) -> str:
     """Lay out what was measured: the mean, and the spread over seeds."""
     names = ["plain" if mode is PLAIN else str(mode) for mode in modes]

@@ -11,10 +11,10 @@ from bench import credits as engine
 from bench import credits_model
 from bench.bursts import CAPACITY, DUTIES, HOARDER, Tenant, asked_part, by_class
 from bench.credits import Story
-from queueing.core.credits.facts import Mode
+from queueing.core.credits.facts import CreditMode
 
-MODES = (Mode.OFF, Mode.GENTLE, Mode.BALANCED, Mode.KARMA)
-PLAIN, ASKED = Mode.OFF, Mode.BALANCED
+MODES = (CreditMode.OFF, CreditMode.GENTLE, CreditMode.BALANCED, CreditMode.KARMA)
+PLAIN, ASKED = CreditMode.OFF, CreditMode.BALANCED
 LONG = (1, 2, 4, 8)
 RANDOM_TIMES = 2.5
 """By how much a story with random bursts is longer than one with regular bursts."""
@@ -47,7 +47,7 @@ WAYS: Mapping[str, Callable[[Story], Story]] = MappingProxyType(
 )
 REGULAR, RANDOM = ("lost", "waits", "hoards", "long"), ("sketch",)
 """Which ways have regular bursts, and which random ones."""
-MODES_OF: Mapping[str, Sequence[Mode]] = MappingProxyType(
+MODES_OF: Mapping[str, Sequence[CreditMode]] = MappingProxyType(
     dict.fromkeys(WAYS, MODES) | dict.fromkeys(("sketch", "long"), (PLAIN, ASKED))
 )
 """Under which modes the engine runs each way."""

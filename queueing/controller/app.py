@@ -23,7 +23,7 @@ from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.clock import Clock, SystemClock
 from queueing.controller.admission_policies.installation import install
 from queueing.controller.admission_policies.rendering import PolicyRules
-from queueing.controller.composition import Surroundings
+from queueing.controller.composition import TermInputs
 from queueing.controller.configuration import (
     controller_rules,
     lease_settings,
@@ -45,7 +45,7 @@ from queueing.core.settings import Compatibility
 from queueing.kinds.compiler import Kind
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster, load_cluster
-from queueing.kube.lease import Lease, Term
+from queueing.kube.lease import Lease, LeaseTerm
 from queueing.kube.lease_record import ADDRESS, KubeLeaseStore
 from queueing.kube.outcome import MaySend, always
 from queueing.observe.metric_rows import ReplicaRole
@@ -195,7 +195,7 @@ class App:
         lease = Lease(store, lease_settings(configuration, self._identity), self._clock)
         self.reporter.readiness.other_leads = lambda: lease.holder not in ("", self._identity)
 
-        async def lead(term: Term) -> None:
+        async def lead(term: LeaseTerm) -> None:
             logger.info("epoch %d begins", term.epoch)
             await self._lead(lease.fence.valid_for_longer_than)
 
@@ -220,7 +220,7 @@ class App:
     async def _run_term(self, may_send: MaySend) -> None:
         self._described = ()
         session = Session(
-            Surroundings(
+            TermInputs(
                 client=self._client,
                 clock=self._clock,
                 may_send=may_send,

@@ -55,7 +55,7 @@ def _ignore(*_: object) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class TermInputs:
     """What a term is given by the process."""
 
     client: Client
@@ -77,7 +77,7 @@ class Surroundings:
 class Parts:
     """All parts of a term, connected; `session` starts them."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: TermInputs) -> None:
         self._around, self._rules = around, around.rules
         client, clock = around.client, around.clock
         self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))

@@ -7,7 +7,7 @@ from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.controller.admission_policies.rendering import PolicyRules
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
-from queueing.core.lifecycle.rules import Backoff, LifeRules, PodsReadyRules
+from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBackoff
 from queueing.core.settings import Compatibility, Settings
 from queueing.kinds.compiler import Kind
 from queueing.kinds.external import external_kind
@@ -111,7 +111,7 @@ def life_rules(configuration: Configuration) -> LifeRules:
         else PodsReadyRules(
             timeout_s=ready.timeout,
             recovery_timeout_s=ready.recovery_timeout,
-            backoff=Backoff(
+            backoff=RequeueBackoff(
                 base_s=strategy.backoff_base_seconds,
                 max_s=strategy.backoff_max_seconds,
                 limit=strategy.backoff_limit_count,

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from queueing.controller.composition import Parts, Surroundings
+from queueing.controller.composition import Parts, TermInputs
 from queueing.controller.intake import watches
 from queueing.controller.workers import Workers
 from queueing.kube.writer import WriteClass
@@ -26,7 +26,7 @@ DRAIN_S = 5.0
 class Session:
     """Starts the parts of one term in order, and stops them in order."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: TermInputs) -> None:
         self._around, self._rules = around, around.rules
         self._parts = Parts(around)
 

@@ -41,7 +41,7 @@ class Use(NamedTuple):
     parts: tuple[ClaimCharge, ...] = ()
 
 
-class Together:
+class Uses:
     """The sum of several uses: of what is their own, and of the largest part of each claim."""
 
     __slots__ = ("_claims", "total")

@@ -59,7 +59,7 @@ class LeaseSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class LeaseTerm:
     """One period of leadership; `epoch` grows with every change of the holder."""
 
     identity: str
@@ -86,7 +86,7 @@ class Fence:
         self._valid_until = float("-inf")
 
 
-Lead = Callable[[Term], Awaitable[None]]
+Lead = Callable[[LeaseTerm], Awaitable[None]]
 """What a leader does: begins from fresh lists; is cancelled and awaited when the lease is lost."""
 
 
@@ -101,7 +101,7 @@ class Lease:
     ) -> None:
         self.fence = Fence(clock)
         self.holder = ""
-        self.term: Term | None = None
+        self.term: LeaseTerm | None = None
         self._store = store
         self._settings = settings
         self._clock = clock
@@ -204,7 +204,7 @@ class Lease:
     async def _lead(self, lead: Lead, grace: float) -> bool:
         """Lead and renew side by side; True if `lead` ended by itself, False if it was lost."""
         transitions = self._record.transitions if self._record is not None else 0
-        term = Term(self._settings.identity, transitions)
+        term = LeaseTerm(self._settings.identity, transitions)
 
         async def after_grace() -> None:
             await asyncio.sleep(grace)

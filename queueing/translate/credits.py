@@ -12,9 +12,9 @@ from queueing.core.credits.facts import (
     ChildRecord,
     CreditAccountFact,
     CreditGrantFact,
+    CreditMode,
     CreditPolicyFact,
     Member,
-    Mode,
     Sink,
 )
 from queueing.core.credits.folding import Resolution
@@ -38,7 +38,7 @@ from queueing_api.quantity import NANO_PER_UNIT, parse
 def policy(found: wire.CreditPolicy, *, lag_s: int = 0) -> CreditPolicyFact:
     """Read a policy that its schema let in."""
     spec = found.spec
-    mode = Mode(spec.mode)
+    mode = CreditMode(spec.mode)
     factors = sorted((one.min_priority, number(one.factor)) for one in spec.class_factors)
     return CreditPolicyFact(
         name=found.metadata.name,

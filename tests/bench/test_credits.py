@@ -19,9 +19,9 @@ from bench.bursts import (
 from bench.credits import Story
 from bench.credits_tables import BARS, RANDOM_BARS, table, table_of_draws, verdicts
 from bench.credits_ways import ASKED, FIRST_OF_THREE, MODES, PLAIN, WAYS, by_part
-from queueing.core.credits.facts import Mode
+from queueing.core.credits.facts import CreditMode
 
-SHORT = Story(mode=Mode.BALANCED, slots=8)
+SHORT = Story(mode=CreditMode.BALANCED, slots=8)
 
 
 def satisfied(known: list[Tenant]) -> dict[float, float]:
@@ -61,10 +61,10 @@ def test_engine_and_model_serve_whoever_needs_no_more_than_its_quota() -> None:
 
 
 def test_credits_serve_the_burstiest_better_for_the_same_utilisation() -> None:
-    story = Story(mode=Mode.OFF, slots=200, seed=28)
+    story = Story(mode=CreditMode.OFF, slots=200, seed=28)
     plain = engine.simulate(story)
-    balanced = engine.simulate(replace(story, mode=Mode.BALANCED))
-    ideal = credits_model.simulate(replace(story, mode=Mode.BALANCED))
+    balanced = engine.simulate(replace(story, mode=CreditMode.BALANCED))
+    ideal = credits_model.simulate(replace(story, mode=CreditMode.BALANCED))
     assert worst_to_best(balanced) > 1.3 * worst_to_best(plain)
     used = [sum(one.used_up for one in known) for known in (plain, balanced)]
     assert used[1] == pytest.approx(used[0], rel=0.02)

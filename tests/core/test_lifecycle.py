@@ -11,10 +11,10 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.lifecycle.rules import (
-    Backoff,
     Life,
     LifeRules,
     PodsReadyRules,
+    RequeueBackoff,
     StopPolicies,
     judge,
 )
@@ -287,7 +287,7 @@ def test_pods_that_never_get_ready_send_the_workload_back_with_backoff(
 
 
 def test_too_many_failed_starts_condemn() -> None:
-    rules = LifeRules(pods_ready=PodsReadyRules(timeout_s=10, backoff=Backoff(limit=1)))
+    rules = LifeRules(pods_ready=PodsReadyRules(timeout_s=10, backoff=RequeueBackoff(limit=1)))
     since = NOW - 10
     fact = workload(
         yes("QuotaReserved"), yes("Admitted", at=since), admission=HELD, requeue_count=1
@@ -395,4 +395,4 @@ def test_only_what_the_controller_deactivated_is_removed() -> None:
     ("attempt", "want"), [(1, 60.0), (2, 120.0), (7, 3600.0), (10_000, 3600.0)]
 )
 def test_backoff_doubles_up_to_its_maximum(attempt: int, want: float) -> None:
-    assert Backoff().delay_s(attempt) == want
+    assert RequeueBackoff().delay_s(attempt) == want

@@ -8,7 +8,7 @@ import pytest
 
 from queueing.kube.client import Client
 from queueing.kube.errors import ConflictError, LostError, NotFoundError, UnavailableError
-from queueing.kube.lease import Lease, LeaseSettings, Term
+from queueing.kube.lease import Lease, LeaseSettings, LeaseTerm
 from queueing.kube.lease_record import KubeLeaseStore, LeaseRecord
 from queueing.testing.virtual_time import LoopClock, in_no_time
 
@@ -57,11 +57,11 @@ class Leader:
 
     clock: LoopClock
     log: list[str] = field(default_factory=list)
-    terms: list[Term] = field(default_factory=list)
+    terms: list[LeaseTerm] = field(default_factory=list)
     began: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def __call__(self, term: Term) -> None:
+    async def __call__(self, term: LeaseTerm) -> None:
         self.terms.append(term)
         self.log.append(f"begin@{self.clock.monotonic():.0f}")
         self.began.set()
@@ -84,7 +84,7 @@ def test_the_first_one_leads_at_once_and_keeps_the_lease() -> None:
             running = group.create_task(mine.run(leader))
             await leader.began.wait()
             await asyncio.sleep(3600)
-            assert mine.term == Term("a", 0)
+            assert mine.term == LeaseTerm("a", 0)
             assert mine.fence.valid_for_longer_than(10.0)
             running.cancel()
         assert leader.log == ["begin@0", "end@3600"]
@@ -124,7 +124,7 @@ def test_after_a_crash_the_next_waits_for_the_end_and_for_the_last_write() -> No
             await leader.began.wait()
             running.cancel()
         assert 25 <= clock.monotonic() <= 28, "15 s of the lease, 10 s of a write"
-        assert leader.terms == [Term("b", 5)]
+        assert leader.terms == [LeaseTerm("b", 5)]
 
     in_no_time(scene)
 
@@ -251,7 +251,7 @@ def test_a_lease_won_without_knowing_is_led_only_after_the_grace() -> None:
             await leader.began.wait()
             running.cancel()
         assert clock.monotonic() >= A.write_timeout_s
-        assert leader.terms == [Term("a", 0)]
+        assert leader.terms == [LeaseTerm("a", 0)]
 
     in_no_time(scene)
 
@@ -280,7 +280,7 @@ def test_a_leader_that_is_told_to_go_keeps_the_lease_until_it_is_done() -> None:
         mine = lease(store, A, clock)
         valid: list[bool] = []
 
-        async def slow_to_go(_: Term) -> None:
+        async def slow_to_go(_: LeaseTerm) -> None:
             began.set()
             try:
                 await asyncio.Event().wait()
@@ -302,7 +302,7 @@ def test_work_that_ends_by_itself_ends_the_run() -> None:
     async def scene(clock: LoopClock) -> None:
         store = MemoryStore()
 
-        async def brief(_: Term) -> None:
+        async def brief(_: LeaseTerm) -> None:
             await asyncio.sleep(5)
 
         await lease(store, A, clock).run(brief)
@@ -316,7 +316,7 @@ def test_a_failure_of_the_leader_releases_and_is_raised() -> None:
     async def scene(clock: LoopClock) -> None:
         store = MemoryStore()
 
-        async def broken(_: Term) -> None:
+        async def broken(_: LeaseTerm) -> None:
             raise ZeroDivisionError
 
         with pytest.raises(ExceptionGroup) as caught:

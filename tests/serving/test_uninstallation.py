@@ -13,7 +13,7 @@ from queueing.apiserver.wire.call import HttpRequest
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
-from queueing.kube.lease import Lease, LeaseSettings, Term
+from queueing.kube.lease import Lease, LeaseSettings, LeaseTerm
 from queueing.kube.lease_record import KubeLeaseStore
 from queueing.kube.resources import LEASES, RESOURCE_FLAVORS
 from queueing.serving.uninstallation import HOLDER, Uninstallation
@@ -63,7 +63,7 @@ async def held(client: Client) -> bool:
 async def test_a_leader_stops_before_anything_is_let_go_of(client: Client) -> None:
     leads, ended = asyncio.Event(), asyncio.Event()
 
-    async def lead(_: Term) -> None:
+    async def lead(_: LeaseTerm) -> None:
         """Take hold again of whatever lost the finalizer, as a leader does."""
         leads.set()
         try:

@@ -10,8 +10,8 @@ from queueing.core.credits.facts import (
     PART,
     ChildRecord,
     CreditAccountFact,
+    CreditMode,
     Member,
-    Mode,
     Sink,
 )
 from queueing.core.credits.holding import Holding
@@ -61,7 +61,7 @@ def policy(spec: dict[str, Any]) -> Any:
 
 def test_a_policy_has_defaults_for_all_but_prices() -> None:
     found = policy({"prices": [{"resource": "nvidia.com/gpu", "price": 1}]})
-    assert found.mode is Mode.BALANCED
+    assert found.mode is CreditMode.BALANCED
     assert (found.half_life_s, found.horizon_s, found.bound) == (14 * 24 * HOUR, 6 * HOUR, 4)
     assert (found.hysteresis, found.minimum_runtime_s) == (Fraction(5, 4), 0)
     assert (found.non_borrowing_min_priority, found.admission_hold_s) == (None, 0)
@@ -91,7 +91,7 @@ def test_what_a_policy_says_is_heard() -> None:
             "admissionHold": "10m",
         }
     )
-    assert (found.mode, found.bound, found.root_cohorts) == (Mode.KARMA, 60, ("a", "z"))
+    assert (found.mode, found.bound, found.root_cohorts) == (CreditMode.KARMA, 60, ("a", "z"))
     assert (found.half_life_s, found.horizon_s) == (3600, 90)
     assert (found.minimum_runtime_s, found.debt_limit) == (1800, 7200)
     assert (found.non_borrowing_min_priority, found.admission_hold_s) == (0, 600)

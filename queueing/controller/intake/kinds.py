@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from queueing.controller.intake.pump import Pump
-from queueing.controller.intake.related_objects import RelatedObjects, Whole
+from queueing.controller.intake.related_objects import RelatedObjects, WholeObject
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import job_resource
 from queueing.kinds.compiler import Kind
@@ -52,7 +52,7 @@ class _Followed:
     kind: Kind
     reflector: Reflector[DescribedJob]
     task: asyncio.Task[NoReturn]
-    beside: Sequence[tuple[Reflector[Whole], asyncio.Task[NoReturn]]]
+    beside: Sequence[tuple[Reflector[WholeObject], asyncio.Task[NoReturn]]]
     """What follows the objects that those of the kind cannot be read without."""
 
     @property
@@ -223,7 +223,7 @@ class Kinds:
 
 
 async def _follow(
-    reflector: Reflector[DescribedJob], *, after: Sequence[Reflector[Whole]]
+    reflector: Reflector[DescribedJob], *, after: Sequence[Reflector[WholeObject]]
 ) -> NoReturn:
     """Follow objects once all is known that they cannot be read without.
 

@@ -18,7 +18,7 @@ _values = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeObject:
     """An object with all its fields."""
 
     metadata: Meta
@@ -36,10 +36,10 @@ class RelatedObjects:
         """Return an object; None when there is none."""
         return self._known.get(named)
 
-    def reflectors(self, kind: Kind) -> Iterator[tuple[Reflector[Whole], str]]:
+    def reflectors(self, kind: Kind) -> Iterator[tuple[Reflector[WholeObject], str]]:
         """Yield a reflector for each kind that objects of this one may be related to."""
         for one in kind.hooks.related_kinds:
-            made: Reflector[Whole] = Reflector(
+            made: Reflector[WholeObject] = Reflector(
                 self._client,
                 _resource(one).within(),
                 _read,
@@ -47,7 +47,7 @@ class RelatedObjects:
             )
             yield made, one.resource.plural
 
-    def _on_object(self, of: RelatedKind, event: WatchEvent[Whole]) -> None:
+    def _on_object(self, of: RelatedKind, event: WatchEvent[WholeObject]) -> None:
         match event:
             case Added(object=found) | Modified(object=found):
                 named = _named(of, found.metadata.namespace, found.metadata.name)
@@ -62,9 +62,9 @@ class RelatedObjects:
                 pass
 
 
-def _read(data: bytes | msgspec.Raw) -> Whole:
+def _read(data: bytes | msgspec.Raw) -> WholeObject:
     values = _values.decode(data)
-    return Whole(msgspec.convert(values["metadata"], Meta), values)
+    return WholeObject(msgspec.convert(values["metadata"], Meta), values)
 
 
 def _resource(one: RelatedKind) -> Resource:

@@ -3,12 +3,12 @@
 from queueing.controller.jobs.actions import BreakUp
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.term import Term
-from queueing.core.lifecycle.rules import Backoff
+from queueing.core.lifecycle.rules import RequeueBackoff
 from queueing.core.lifecycle.steps import Cause, Condemn, Evict, EvictionReason
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
-REFUSED_BACKOFF = Backoff(base_s=10.0, max_s=600.0)
+REFUSED_BACKOFF = RequeueBackoff(base_s=10.0, max_s=600.0)
 """Seconds for which a gang stays out of its queue after the server refused to start a member."""
 
 

@@ -9,7 +9,7 @@ from queueing.core.names import CohortName, QueueName
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class CohortTree:
     """All ClusterQueues and cohorts at one moment."""
 
     queues: Sequence[QueueName] = ()

@@ -33,7 +33,7 @@ class Unadmitted(NamedTuple):
     cause: str
 
 
-class Release(NamedTuple):
+class EndedEviction(NamedTuple):
     """An eviction that ended; `took_s` is from its condition to the release of quota."""
 
     cluster_queue: QueueName
@@ -58,7 +58,7 @@ class WorkloadCounts:
     finished: Counter[Where] = field(default_factory=Counter)
     unadmitted: Counter[Unadmitted] = field(default_factory=Counter)
     asked: Counter[tuple[Where, ResourceName]] = field(default_factory=Counter)
-    releases: list[Release] = field(default_factory=list)
+    releases: list[EndedEviction] = field(default_factory=list)
     changed: bool = True
     """Whether a count changed since a reader last set this to False."""
     _stands: dict[Key, _Stand] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class WorkloadCounts:
             self.changed = True
             self._count(stand, -1)
 
-    def take_releases(self) -> list[Release]:
+    def take_releases(self) -> list[EndedEviction]:
         """Return the evictions that released quota since the last call."""
         taken, self.releases = self.releases, []
         return taken
@@ -103,7 +103,7 @@ class WorkloadCounts:
             return
         queue, reason, since = before.evicting
         if not released.status and len(self.releases) < RELEASES_MAX:
-            self.releases.append(Release(queue, reason, max(released.changed - since, 0.0)))
+            self.releases.append(EndedEviction(queue, reason, max(released.changed - since, 0.0)))
 
 
 def _stand_of(fact: WorkloadFact) -> _Stand:

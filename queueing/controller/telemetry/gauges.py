@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from queueing.controller.queues.cohorts import Tree, path_above, path_of_cohort
+from queueing.controller.queues.cohorts import CohortTree, path_above, path_of_cohort
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry import workload_gauges
 from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
@@ -97,7 +97,7 @@ class Gauges:
     """The LocalQueues that have metrics; None: all."""
     _queues: Turn = field(default_factory=Turn)
     _cohorts: Turn = field(default_factory=Turn)
-    _tree: Tree = field(default_factory=Tree)
+    _tree: CohortTree = field(default_factory=CohortTree)
     _admitted: dict[str, int] = field(default_factory=dict)
     """Admitted workloads by ClusterQueue, as measured last."""
     _due: dict[QueueName, None] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Gauges:
         self._drop_what_is_gone()
 
     def _see_the_tree(self) -> None:
-        self._tree = Tree.of(self.objects)
+        self._tree = CohortTree.of(self.objects)
         for name in self._admitted.keys() - set(self._tree.queues):
             del self._admitted[name]
 

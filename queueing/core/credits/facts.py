@@ -33,7 +33,7 @@ class CreditKind(StrEnum):
     USAGE = "UsageRecord"
 
 
-class Mode(StrEnum):
+class CreditMode(StrEnum):
     """How far balances may bend weights: `mode` of a CreditPolicy."""
 
     OFF = "Off"
@@ -42,7 +42,12 @@ class Mode(StrEnum):
     KARMA = "Karma"
 
 
-BOUNDS: Mapping[Mode, int] = {Mode.OFF: 0, Mode.GENTLE: 2, Mode.BALANCED: 4, Mode.KARMA: 60}
+BOUNDS: Mapping[CreditMode, int] = {
+    CreditMode.OFF: 0,
+    CreditMode.GENTLE: 2,
+    CreditMode.BALANCED: 4,
+    CreditMode.KARMA: 60,
+}
 """The largest exponent of two by mode; no balance reaches that of Karma."""
 
 
@@ -71,7 +76,7 @@ class CreditPolicyFact:
     """A CreditPolicy. Without root cohorts it applies to all trees that no other policy names."""
 
     name: str
-    mode: Mode = Mode.BALANCED
+    mode: CreditMode = CreditMode.BALANCED
     root_cohorts: tuple[CohortName, ...] = ()
     prices: Prices
     unit: str = "GPUh"

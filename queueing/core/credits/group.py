@@ -30,7 +30,7 @@ class OpenPosition:
 
 
 @dataclass(slots=True)
-class Account:
+class ChildAccount:
     """The account of one child; balances in `PART`s of a micro-credit, rates in micro-credits/s."""
 
     weight: int = 0
@@ -66,7 +66,7 @@ class SiblingAccounts:
 
     def __init__(self, at: int, *, decay: Decay, debt_limit_s: int) -> None:
         self.at = at
-        self.accounts: dict[Member, Account] = {}
+        self.accounts: dict[Member, ChildAccount] = {}
         self.markets: dict[FlavorName, Market] = {}
         self.sinks = dict.fromkeys(Sink, 0)
         self.partners = Partners()
@@ -119,7 +119,7 @@ class SiblingAccounts:
         self.partners.share_out()
         self._next_point = self._decay.next_point(self.at)
 
-    def _settle(self, member: Member, account: Account) -> None:
+    def _settle(self, member: Member, account: ChildAccount) -> None:
         """Bring one account up to the group's time. It is exact, so it may be done at any time."""
         if account.at == self.at:
             return  # no integral has grown since
@@ -177,7 +177,9 @@ class SiblingAccounts:
         for member, standing in sorted(members.items()):
             known = self.accounts.get(member)
             if known is None:
-                known = self.accounts[member] = Account(at=self.at, pool_mark=self._pool_so_far)
+                known = self.accounts[member] = ChildAccount(
+                    at=self.at, pool_mark=self._pool_so_far
+                )
                 self._adjust(known, min(0, mean), Sink.ADJUSTED)
             else:
                 part, of = kept or (standing.entitlement, known.entitlement)
@@ -198,7 +200,7 @@ class SiblingAccounts:
         """Make sure that a member has an account, if need be like a child that left, to pay."""
         if member not in self.accounts:
             mark = self._pool_so_far
-            self.accounts[member] = Account(at=self.at, pool_mark=mark, departed_at=self.at)
+            self.accounts[member] = ChildAccount(at=self.at, pool_mark=mark, departed_at=self.at)
 
     def give(self, member: Member, amount: int) -> bool:
         """Book a grant, in `PART`s, which may be negative; False if there is no such account."""
@@ -289,7 +291,7 @@ class SiblingAccounts:
     def resume(self, children: Iterable[ChildRecord], sinks: Mapping[Sink, int]) -> None:
         """Restore accounts and sinks from stored records; called before the first `reshape`."""
         for one in children:
-            self.accounts[one.member] = Account(
+            self.accounts[one.member] = ChildAccount(
                 entitlement=one.entitlement,
                 balance=one.balance,
                 earned=one.earned,
@@ -303,7 +305,7 @@ class SiblingAccounts:
 
     # Inside -----------------------------------------------------------------------------------
 
-    def _settled(self, member: Member) -> Account:
+    def _settled(self, member: Member) -> ChildAccount:
         account = self.accounts[member]
         self._settle(member, account)
         return account
@@ -314,7 +316,7 @@ class SiblingAccounts:
             found = self.markets[flavor] = Market()
         return found
 
-    def _adjust(self, account: Account, balance: int, sink: Sink) -> None:
+    def _adjust(self, account: ChildAccount, balance: int, sink: Sink) -> None:
         self.sinks[sink] += account.balance - balance
         account.balance = balance
 

@@ -28,7 +28,7 @@ class Post:
     member: Member
     flavor: FlavorName
     prices: Prices
-    rows: list["Row"] = field(default_factory=list)
+    rows: list["ResourceRow"] = field(default_factory=list)
     cost: int = 0
     """What its workloads cost; counted only if priority classes have factors."""
     weighted: int = 0
@@ -68,7 +68,7 @@ class Post:
         return Position(idle, borrowed, paying)
 
 
-class Row:
+class ResourceRow:
     """One resource of a child of a cohort: its price and quota, and what the child uses.
 
     `local` is the part of the quota that is never lent. Quotas are those of the last time at which
@@ -94,7 +94,7 @@ class Row:
         return self.price * max(0, min(spare, self.quota - self.local)) // self.per
 
 
-class NamespaceRow(Row):
+class NamespaceRow(ResourceRow):
     """One resource of a namespace, which may use the fraction `part` / `whole` of an amount.
 
     That is a cost, not an amount: half of three devices is not rounded to whole devices. What a

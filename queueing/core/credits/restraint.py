@@ -15,7 +15,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
-from queueing.core.sharing import Together, Use
+from queueing.core.sharing import Use, Uses
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Restraint:
 
     node: Node
     min_priority: int
-    _held: Together = field(default_factory=Together)
+    _held: Uses = field(default_factory=Uses)
     """What is held by workloads that are charged, and by those that the present round admitted."""
     _taken: dict[Key, Use] = field(default_factory=dict)
     """What the latter are to hold, until they are charged."""

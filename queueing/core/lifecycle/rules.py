@@ -42,7 +42,7 @@ class StopPolicies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backoff:
+class RequeueBackoff:
     """`base · 2^(attempt-1)` seconds, at most `max_s`; `limit` is the largest number of attempts.
 
     It is Kueue's `waitForPodsReady.requeuingStrategy` without the jitter of a ten-thousandth, so
@@ -69,7 +69,7 @@ class PodsReadyRules:
 
     timeout_s: float = 1800.0
     recovery_timeout_s: float | None = None
-    backoff: Backoff = Backoff()
+    backoff: RequeueBackoff = RequeueBackoff()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

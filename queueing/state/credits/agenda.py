@@ -29,7 +29,7 @@ class Give(NamedTuple):
     expired: bool
 
 
-class End(Enum):
+class HoldingEnd(Enum):
     """How a holding ends."""
 
     RELEASED = "Released"
@@ -37,7 +37,7 @@ class End(Enum):
     """It loses its work since the last save."""
 
 
-Event = Holding | Ran | Give | End
+Event = Holding | Ran | Give | HoldingEnd
 """A `Holding` begins to count."""
 Events = list[tuple[int, Event]]
 """Each with the number of the holding that it concerns, in the order of planning."""
@@ -82,7 +82,7 @@ class Agenda:
         }
         for when, events in self._planned.items():
             for token, event in events:
-                if isinstance(event, End):
+                if isinstance(event, HoldingEnd):
                     yield when, token, begins.get(token)
 
     def due(self, at: int) -> Iterator[tuple[int, Events]]:

@@ -19,7 +19,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.group import WEIGHT_UNIT
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.post import Row
+from queueing.core.credits.post import ResourceRow
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
@@ -97,16 +97,18 @@ class CohortLedger(CreditLedger[CohortTerms]):
     def _way(self, holding: Holding) -> Way | None:
         return self._ways.get(holding.queue)
 
-    def _rows(self, member: Member, child: Node) -> dict[FlavorResource, Row]:
+    def _rows(self, member: Member, child: Node) -> dict[FlavorResource, ResourceRow]:
         return {
-            resource: Row(
+            resource: ResourceRow(
                 self._post(member, resource.flavor), resource, quota=cell.quota, local=cell.local
             )
             for resource, cell in sorted(child.cells.items())
         }
 
 
-def _way(queue: Node, cohort: Node, rows: Mapping[Member, dict[FlavorResource, Row]]) -> Way:
+def _way(
+    queue: Node, cohort: Node, rows: Mapping[Member, dict[FlavorResource, ResourceRow]]
+) -> Way:
     """Return where holdings of a queue count in the ledger of a cohort above it."""
     below: list[tuple[Node, Mapping[FlavorResource, int]]] = []
     child = queue

@@ -22,7 +22,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, End, Events, Grants, Ran
+from queueing.state.credits.agenda import Agenda, Events, Grants, HoldingEnd, Ran
 from queueing.state.credits.budgets import BudgetChanges, Budgets
 from queueing.state.credits.cohort_ledger import CohortLedger, cohort_ledgers
 from queueing.state.credits.meter import meters
@@ -206,7 +206,7 @@ class Credits:
             self._accounts.advance(when)
             # Losses first: they depend on what was held before any event of that second.
             for token, event in events:
-                if event is End.EVICTED:
+                if event is HoldingEnd.EVICTED:
                     self._lose(token, when)
             self._let_happen(events, when)
 
@@ -220,7 +220,7 @@ class Credits:
         """Execute the events of one second in all accounts."""
         accounts, ends, decided = self._accounts, self._presence.ends, self._budgets.decided
         for token, event in events:
-            if isinstance(event, End):
+            if isinstance(event, HoldingEnd):
                 accounts.end(token, when)
                 ends.pop(token, None)
             elif isinstance(event, Holding):

@@ -16,7 +16,7 @@ from queueing.core.credits.facts import PART, CreditAccountFact, CreditPolicyFac
 from queueing.core.credits.group import SiblingAccounts, SiblingShare
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.market import NOTHING
-from queueing.core.credits.post import Post, Row
+from queueing.core.credits.post import Post, ResourceRow
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.state.credits.account import Account, Numbered, Terms, remaining
@@ -31,7 +31,7 @@ class Way(NamedTuple):
     """
 
     member: Member
-    rows: dict[FlavorResource, Row]
+    rows: dict[FlavorResource, ResourceRow]
     below: tuple[tuple[Node, Mapping[FlavorResource, int]], ...] = ()
     """The nodes between a queue and the child, from the queue up, and what each never lends."""
 
@@ -137,7 +137,7 @@ class CreditLedger(Account[Terms]):
     def _way(self, holding: Holding) -> Way | None:
         """Return where a holding counts; None for nowhere."""
 
-    def _missing(self, _way: Way, _resource: FlavorResource) -> Row | None:
+    def _missing(self, _way: Way, _resource: FlavorResource) -> ResourceRow | None:
         """Return a new row for what a child uses without having quota; None: it does not count."""
         return None
 
@@ -168,7 +168,9 @@ class CreditLedger(Account[Terms]):
         return found
 
     def _take_standings(
-        self, rows: Mapping[Member, Mapping[FlavorResource, Row]], pools: Mapping[FlavorName, int]
+        self,
+        rows: Mapping[Member, Mapping[FlavorResource, ResourceRow]],
+        pools: Mapping[FlavorName, int],
     ) -> None:
         """Set what children are entitled to: what their rows are worth, and a part of the pools."""
         whole, pool = sum(self.children.values()), sum(pools.values())

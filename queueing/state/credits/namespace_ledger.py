@@ -20,7 +20,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.group import SiblingShare
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.post import NamespaceRow, Row
+from queueing.core.credits.post import NamespaceRow, ResourceRow
 from queueing.core.names import FlavorResource, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.credits.account import Numbered, Wanted
@@ -72,7 +72,7 @@ class NamespaceLedger(CreditLedger[QueueTerms]):
 
     def _parts(
         self, member: Member, quota: Mapping[FlavorResource, int], weight: int, whole: int
-    ) -> dict[FlavorResource, Row]:
+    ) -> dict[FlavorResource, ResourceRow]:
         return {
             one: NamespaceRow(self._post(member, one.flavor), one, amount * weight, whole)
             for one, amount in quota.items()
@@ -98,7 +98,7 @@ class NamespaceLedger(CreditLedger[QueueTerms]):
         return found
 
     @override
-    def _missing(self, way: Way, resource: FlavorResource) -> Row:
+    def _missing(self, way: Way, resource: FlavorResource) -> ResourceRow:
         found = way.rows[resource] = NamespaceRow(
             self._post(way.member, resource.flavor), resource, 0, 0
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from queueing.core.credits.facts import CreditPolicyFact, Mode
+from queueing.core.credits.facts import CreditMode, CreditPolicyFact
 from queueing.core.credits.prices import Prices
 from queueing.core.names import CohortName, FlavorResource, QueueName
 from queueing.core.quota.node import Node
@@ -94,7 +94,7 @@ class Policies:
         for root in self._tree.roots():
             named = (one for one in policies if not root.is_queue and root.name in one.root_cohorts)
             policy = next(named, general)
-            if policy is not None and policy.mode is not Mode.OFF:
+            if policy is not None and policy.mode is not CreditMode.OFF:
                 yield root, policy
 
     def trees(self) -> Iterator[Governed]:

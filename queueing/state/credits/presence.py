@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from queueing.core.credits.holding import Holding, Runs, holding_of, released_at, runs_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
-from queueing.state.credits.agenda import Agenda, End, Ran
+from queueing.state.credits.agenda import Agenda, HoldingEnd, Ran
 from queueing.state.credits.policies import Policies
 from queueing.state.usage.charges import Charge
 
@@ -184,7 +184,7 @@ class Presence:
             self._follow_pods(known, fact, begins=begins)
         if known.until is None and until is not None:
             known.until = until
-            self._agenda.plan(max(known.holding.since, until), known.token, End.RELEASED)
+            self._agenda.plan(max(known.holding.since, until), known.token, HoldingEnd.RELEASED)
 
     def _follow_pods(self, known: Entered, fact: WorkloadFact, *, begins: bool) -> None:
         """Plan that all pods of a holding run, if its status shows since when.
@@ -228,7 +228,9 @@ class Presence:
         ended = entered.holding._replace(until=until, runs=entered.runs)
         if not is_told:
             self.ends[entered.token] = ended
-        self._agenda.plan(until, entered.token, End.EVICTED if evicted else End.RELEASED)
+        self._agenda.plan(
+            until, entered.token, HoldingEnd.EVICTED if evicted else HoldingEnd.RELEASED
+        )
         return ended
 
 

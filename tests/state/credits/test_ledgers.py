@@ -8,7 +8,7 @@ from queueing.core.credits.facts import (
     MICRO,
     PART,
     CreditGrantFact,
-    Mode,
+    CreditMode,
 )
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Uid
@@ -101,7 +101,7 @@ def test_cohorts_lend_to_each_other_as_queues_do() -> None:
 def test_without_a_policy_there_is_no_ledger() -> None:
     made = world()
     assert made.engine.credits.accounts() == ()
-    assert world(terms=policy(mode=Mode.OFF)).engine.credits.accounts() == ()
+    assert world(terms=policy(mode=CreditMode.OFF)).engine.credits.accounts() == ()
 
 
 def test_a_policy_may_name_its_trees_and_goes_before_a_general_one() -> None:

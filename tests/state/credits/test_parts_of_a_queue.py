@@ -13,8 +13,8 @@ from queueing.core.credits.decay import Decay, shrink
 from queueing.core.credits.facts import (
     MICRO,
     PART,
+    CreditMode,
     CreditPolicyFact,
-    Mode,
     Sink,
 )
 from queueing.core.facts import Condition, Fact
@@ -87,7 +87,7 @@ def test_a_change_of_weight_counts_from_then_on() -> None:
     ("terms", "shared"),
     [
         pytest.param(policy(orders_local_queues=False), True, id="not asked for"),
-        pytest.param(policy(mode=Mode.OFF), True, id="mode Off"),
+        pytest.param(policy(mode=CreditMode.OFF), True, id="mode Off"),
         pytest.param(policy(), False, id="LocalQueues do not take turns"),
     ],
 )

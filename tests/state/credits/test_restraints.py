@@ -10,9 +10,9 @@ from queueing.core.credits.facts import (
     BudgetFact,
     CreditGone,
     CreditKind,
+    CreditMode,
     CreditPolicyFact,
     HolderKind,
-    Mode,
 )
 from queueing.core.decisions import Preempt, Reason
 from queueing.core.facts import Fact, Gone, Kind, PreemptionPolicy, Strategy
@@ -96,7 +96,7 @@ def test_only_those_of_a_high_priority_may_not_borrow(
     "rule",
     [
         pytest.param({"non_borrowing_min_priority": None}, id="no rule"),
-        pytest.param({"mode": Mode.OFF}, id="mode Off"),
+        pytest.param({"mode": CreditMode.OFF}, id="mode Off"),
     ],
 )
 def test_without_the_rule_everybody_may_borrow(rule: dict[str, Any]) -> None:
