@@ -6,18 +6,13 @@ Invariant: a workload is in at most one queue, and is not held back while it is 
 from collections.abc import Hashable, Iterable
 
 from queueing.core.credits.holding import seconds_of
-from queueing.core.decisions import Reason, Requeue, Wait
-from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
-from queueing.core.lifecycle.rules import INADMISSIBLE
-from queueing.core.names import Key, QueueName, name_of
+from queueing.core.facts import WorkloadFact
+from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.usage import demand_of
+from queueing.state.intake.hindrances import why_held
 from queueing.state.memory.memory import Held, Memory
 from queueing.state.queues.peers import Item
-
-_TOLD_BY_OTHERS = frozenset({"ClusterQueueStopped", "LocalQueueStopped", INADMISSIBLE})
-"""Reasons of `Requeued=False` that do not hold a workload back: its queue's stop policy does, or
-the lack of devices."""
 
 
 def enqueue(memory: Memory, fact: WorkloadFact) -> None:
@@ -32,64 +27,11 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
     local_queue = (
         None if fact.local_queue is None else memory.objects.local_queues.get(fact.local_queue)
     )
-    held = _why_held(memory, fact, local_queue)
+    held = why_held(memory, fact, local_queue)
     if held is not None:
         _hold_back(memory, fact, held)
     elif local_queue is not None:
         _join(memory, fact, local_queue.cluster_queue)
-
-
-def _why_held(
-    memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None
-) -> Held | None:
-    """Return the first reason for which a workload must not be queued; None if it may be.
-
-    One in backoff, or not requeued after an eviction, still counts as pending and inadmissible in
-    its queue, as in Kueue. The others count nowhere.
-    """
-
-    def held(
-        reason: Reason,
-        message: str,
-        requeue: Requeue = Requeue.NOT_QUEUED,
-        until: float | None = None,
-    ) -> Held:
-        wait = Wait(
-            workload=fact.key,
-            uid=fact.uid,
-            cluster_queue=None if local_queue is None else local_queue.cluster_queue,
-            requeue=requeue,
-            reason=reason,
-            message=message,
-        )
-        return Held(wait, fact.local_queue, until)
-
-    if not fact.active:
-        return held(Reason.DEACTIVATED, "The workload is deactivated")
-    if local_queue is None:
-        return held(Reason.MISCONFIGURED, f"LocalQueue {_queue_name(fact)} doesn't exist")
-    if local_queue.stop_policy is not StopPolicy.NONE:
-        return held(Reason.ON_HOLD, f"LocalQueue {_queue_name(fact)} is inactive")
-    if local_queue.cluster_queue not in memory.objects.queues:
-        return held(Reason.MISCONFIGURED, f"ClusterQueue {local_queue.cluster_queue} doesn't exist")
-    if fact.admission_gates:
-        gates = ", ".join(fact.admission_gates)
-        return held(Reason.ADMISSION_GATED, f"Admission is gated by {gates}")
-    if fact.unserved:
-        return held(Reason.MISCONFIGURED, fact.unserved, Requeue.INADMISSIBLE)
-    requeued = fact.conditions.get("Requeued")
-    if requeued is not None and not requeued.status and requeued.reason not in _TOLD_BY_OTHERS:
-        text = f"Not to be queued after its eviction: {requeued.reason}"
-        return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE)
-    due = max(fact.requeue_at or memory.clock, memory.writes.punished.get(fact.key, memory.clock))
-    if due > memory.clock:
-        text = "Backing off before the next try"
-        return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE, due)
-    return None
-
-
-def _queue_name(fact: WorkloadFact) -> str:
-    return "" if fact.local_queue is None else name_of(fact.local_queue)
 
 
 def is_over(fact: WorkloadFact) -> bool:
