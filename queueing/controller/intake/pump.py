@@ -177,24 +177,20 @@ class Pump:
                 self.attend_job(job)
 
     def _take_job(self, found: Job) -> None:
-        key = found.metadata.key
-        if self._is_old(found.metadata, self._objects.jobs.get(key)):
-            return
-        before = self._objects.gangs.of(self._objects.jobs.get(key))
-        self._objects.put_job(batch.view(found.detached()))
-        self.attend_job(key, before)
+        key = self._objects.job_keys.get(found.metadata.uid)
+        known = self._objects.jobs.get(key) if key is not None else None
+        if not self._is_old(found.metadata, known):
+            self.put_anew(batch.view(found.detached()))
 
     def _take_described(self, found: JobView) -> None:
-        if self._is_old(found.metadata, self._objects.jobs.get(found.key)):
-            return
-        before = self._objects.gangs.of(self._objects.jobs.get(found.key))
-        self._objects.put_job(found)
-        self.attend_job(found.key, before)
+        if not self._is_old(found.metadata, self._objects.jobs.get(found.key)):
+            self.put_anew(found)
 
     def put_anew(self, found: JobView) -> None:
-        """Store a Job that is read in another way now, in the version that is known."""
+        """Store a Job that is new, or read in another way now, in place of the one known before."""
+        left = self._objects.gangs.of(self._objects.jobs.get(found.key))
         self._objects.put_job(found)
-        self.attend_job(found.key)
+        self.attend_job(found.key, left)
 
     def forget_kind(self, of: GroupKind) -> None:
         """Forget all objects of a kind, which are followed no more; look at their Workloads."""

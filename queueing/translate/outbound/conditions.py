@@ -18,12 +18,8 @@ class Conditions:
     """The conditions of one object, to be changed; their order is kept."""
 
     def __init__(self, found: Iterable[Condition], *, now: float, generation: int = 0) -> None:
-        self._found = {one.type: one for one in found}
-        self._before = dict(self._found)
         self._now, self._generation = now, generation
-        self._entries: dict[str, dict[str, Any]] = {
-            one.type: _entry(one) for one in self._found.values()
-        }
+        self._entries: dict[str, dict[str, Any]] = {one.type: _entry(one) for one in found}
 
     def is_true(self, kind: str) -> bool:
         """Say whether a condition is True, after the changes so far."""
