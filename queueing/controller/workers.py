@@ -1,20 +1,16 @@
 """Workers: tasks that take keys from a work queue and reconcile them.
 
 A reconciler's `look` is one pass over one key. When it raises a KubeError, the work queue calls it
-again later. Any other exception is a bug of ours, which must not stop the work on other objects: it
-is logged with its traceback, and the key is tried again after a rest.
+again later; after any other exception, a bug of ours, the key rests while the work on others goes
+on.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from queueing.core.names import Key
-from queueing.kube.errors import KubeError
 from queueing.kube.workqueue import WorkQueue
-
-logger = logging.getLogger(__name__)
 
 REST_S = 30.0
 """Seconds until a key is tried again whose look failed by a bug."""
@@ -33,20 +29,5 @@ class Workers(NamedTuple):
     def start(self, group: asyncio.TaskGroup) -> None:
         """Start the workers as tasks of the group; they run until it is cancelled."""
         for number in range(self.number):
-            serving = self.queue.serve(contained(self.look, self.queue))
+            serving = self.queue.serve(self.look, REST_S)
             group.create_task(serving, name=f"{self.name} {number}")
-
-
-def contained(look: Look, queue: WorkQueue[Key]) -> Look:
-    """Return a look that logs bugs instead of raising them, and retries their keys later."""
-
-    async def safely(key: Key) -> None:
-        try:
-            await look(key)
-        except KubeError:
-            raise
-        except Exception:
-            logger.exception("%s cannot be handled: a bug; it rests for %.0f s", key, REST_S)
-            queue.add_after(key, REST_S)
-
-    return safely

@@ -89,8 +89,15 @@ class WorkQueue(Generic[K]):
         if key in self._dirty:
             self._ready.put_nowait(key)
 
-    async def serve(self, look: Callable[[K], Awaitable[None]]) -> NoReturn:
-        """Work as one worker, for ever: a KubeError of `look` retries the key, others end it."""
+    async def serve(
+        self, look: Callable[[K], Awaitable[None]], rest_s: float | None = None
+    ) -> NoReturn:
+        """Work as one worker, for ever: a KubeError of `look` retries the key.
+
+        Any other exception is a bug of the caller's, which ends the worker. With `rest_s` it is
+        logged with its traceback, and the key is looked at again after so many seconds, so that a
+        bug about one object does not stop the work on others.
+        """
         while True:
             key = await self.next()
             try:
@@ -99,6 +106,11 @@ class WorkQueue(Generic[K]):
                 if isinstance(error, (InvalidError, ForbiddenError, BadRequestError)):
                     logger.warning("%s is tried again later: %s", key, error)
                 self.retry(key, error.retry_after)
+            except Exception:
+                if rest_s is None:
+                    raise
+                logger.exception("%s cannot be handled: a bug; it rests for %.0f s", key, rest_s)
+                self.add_after(key, rest_s)
             else:
                 self._failures.pop(key, None)
             finally:

@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from queueing.controller.workers import contained
+from queueing.controller.workers import Workers
 from queueing.core.names import Key
 from queueing.kube.errors import ConflictError
 from queueing.kube.workqueue import WorkQueue
@@ -22,22 +22,37 @@ async def test_a_bug_about_one_object_leaves_the_others_alone(
         done.set()
 
     queue: WorkQueue[Key] = WorkQueue()
-    worker = asyncio.ensure_future(queue.serve(contained(look, queue)))
-    queue.add(Key("ns/poison"))
-    queue.add(Key("ns/good"))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        Workers("tests", queue, look).start(group)
+        queue.add(Key("ns/poison"))
+        queue.add(Key("ns/good"))
         await done.wait()
-    worker.cancel()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
     queue.close()
     assert seen == ["ns/poison", "ns/good"]
     (record,) = [one for one in caplog.records if one.levelno == logging.ERROR]
     assert "ns/poison" in record.message
 
 
-async def test_what_the_server_says_is_the_queues_business() -> None:
-    async def look(_: Key) -> None:
-        raise ConflictError("the object has been modified")
+async def test_what_the_server_says_is_the_queues_business(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    calls: list[str] = []
+    again = asyncio.Event()
+
+    async def look(key: Key) -> None:
+        calls.append(key)
+        if len(calls) == 1:
+            raise ConflictError("the object has been modified")
+        again.set()
 
     queue: WorkQueue[Key] = WorkQueue()
-    with pytest.raises(ConflictError):
-        await contained(look, queue)(Key("ns/a"))
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        Workers("tests", queue, look).start(group)
+        queue.add(Key("ns/a"))
+        await again.wait()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+    queue.close()
+    assert not [one for one in caplog.records if one.levelno == logging.ERROR]
