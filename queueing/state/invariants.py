@@ -43,7 +43,7 @@ def _check_ledger(memory: Memory) -> None:
     for name, kept in memory.credits.ranks.items():
         rank = Rank()
         rank.count(one.holder for one in ledger.charges_of(name))
-        _expect(rank.sums() == kept.sums(), f"{name}: what namespaces hold drifted")
+        _expect(rank.held == kept.held, f"{name}: what namespaces hold drifted")
     for name, restraint in memory.credits.restraints.items():
         plain = Restraint(restraint.node, restraint.min_priority)
         for one in ledger.charges_of(name):

@@ -37,20 +37,12 @@ Limits = Callable[[QueueName, Key | None], Sequence[Limit]]
 """Returns the budgets that workloads of a ClusterQueue and LocalQueue fall under, by name."""
 
 
-def _no_limits(_queue: QueueName, _local_queue: Key | None) -> tuple[Limit, ...]:
-    return ()
-
-
-def _no_prices(_queue: QueueName) -> Prices | None:
-    return None
-
-
 @dataclass(slots=True)
 class Allowance:
     """Budgets and restraints in one cycle; `take` lowers what is left for later heads."""
 
-    limits: Limits = _no_limits
-    prices: Callable[[QueueName], Prices | None] = _no_prices
+    limits: Limits = lambda _queue, _local_queue: ()
+    prices: Callable[[QueueName], Prices | None] = lambda _queue: None
     restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
     """ClusterQueues in which workloads of high priority may not borrow."""
     has_barred: bool = False

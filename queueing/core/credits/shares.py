@@ -8,30 +8,19 @@ amounts in `PART`s, and do not depend on when they are read. Credits do not depe
 from dataclasses import dataclass
 
 from queueing.core.credits.facts import PART, RowName
+from queueing.core.credits.market import NOTHING, Market, Position
 
 
-@dataclass(slots=True)
-class Pot:
-    """The sums over the children of one cohort, for one flavor-resource."""
+@dataclass(slots=True, eq=False)
+class Pot(Market):
+    """The market of the children of one cohort for one flavor-resource, up to the time `at`."""
 
-    at: int
-    idle: int = 0
-    borrowed: int = 0
-    lent_so_far: int = 0
-    """The integral over time of lent / idle, in `PART`s."""
-    _rate: int = 0
+    at: int = 0
 
-    def pass_time(self, to: int) -> None:
-        """Advance the integral to a time."""
-        self.lent_so_far += self._rate * (to - self.at)
+    def settle(self, to: int) -> None:
+        """Advance the integrals to a time."""
+        self.pass_time(to - self.at)
         self.at = to
-
-    def change(self, idle: int, borrowed: int) -> None:
-        """Change the sums of idle and borrowed by these amounts, from the pot's time on."""
-        self.idle += idle
-        self.borrowed += borrowed
-        lent = min(self.borrowed, self.idle)
-        self._rate = PART * lent // self.idle if self.idle else 0
 
 
 @dataclass(slots=True, eq=False)
@@ -57,13 +46,12 @@ class Share:
     """What siblings used of its quota."""
     borrowed_so_far: int = 0
     """The integral over time of the fraction of its usage that exceeds the nominal quota."""
-    _idle: int = 0
-    _beyond: int = 0
+    _position: Position = NOTHING
     _mark: int = 0
 
     def __post_init__(self) -> None:
         if self.pot is not None:
-            self._mark = self.pot.lent_so_far
+            self._mark = self.pot.so_far.lent
         self._place()
 
     def settle(self, at: int) -> None:
@@ -74,9 +62,9 @@ class Share:
         if self.usage > self.nominal:
             self.borrowed_so_far += PART * (self.usage - self.nominal) // self.usage * seconds
         if self.pot is not None:
-            self.pot.pass_time(at)
-            self.lent += self._idle * (self.pot.lent_so_far - self._mark)
-            self._mark = self.pot.lent_so_far
+            self.pot.settle(at)
+            self.lent += self._position.idle * (self.pot.so_far.lent - self._mark)
+            self._mark = self.pot.so_far.lent
 
     def use(self, amount: int, at: int) -> None:
         """Change the usage by an amount from a time on, here and above."""
@@ -92,5 +80,6 @@ class Share:
         if self.pot is not None:
             idle = max(0, min(self.quota - self.usage, self.quota - self.local))
             beyond = max(0, self.usage - self.quota)
-            self.pot.change(idle - self._idle, beyond - self._beyond)
-            self._idle, self._beyond = idle, beyond
+            before, self._position = self._position, Position(idle, beyond, beyond)
+            self.pot.change(before, self._position)
+            self.pot.reprice()

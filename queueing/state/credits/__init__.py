@@ -8,12 +8,12 @@ the horizon apart, so that the order of queues does not depend on when cycles ru
 `credits` is what the engine calls, once a cycle; `records` is what others see. `policies` says
 which policy applies to which tree. `presence` turns statuses into *holdings* (which workload holds
 which quota, from when to when), and plans in the `agenda` what happens, and when; CreditGrants are
-planned there, too. `saves` are the times at which work was saved.
+planned there, too, and it knows when work was saved.
 
 An `account` counts the holdings under its holder, and `accounts` are all of them. There are three
 kinds: a `ledger` of what siblings lend each other (a `cohort_ledger` for the children of a cohort,
 a `namespace_ledger` for those of a ClusterQueue), a `purse` of what a budget has spent, and a
 `meter` of what a tree used, for reports. `holds` are payments that are due soon. `budgets` say what
-admissions may still cost, by purses and by the `commitments` of what runs already.
-`ranks` order the LocalQueues of a ClusterQueue by these ledgers.
+admissions may still cost, by purses and by what runs already. `ranks` order the LocalQueues of a
+ClusterQueue by these ledgers.
 """

@@ -22,7 +22,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Events, Grants, HoldingEnd, Ran
+from queueing.state.credits.agenda import Agenda, Events, Grants, HoldingEnd, Ran, Saves
 from queueing.state.credits.budgets import BudgetChanges, Budgets
 from queueing.state.credits.cohort_ledger import CohortLedger, cohort_ledgers
 from queueing.state.credits.meter import meters
@@ -31,7 +31,6 @@ from queueing.state.credits.policies import Policies
 from queueing.state.credits.presence import Presence
 from queueing.state.credits.ranks import Rank
 from queueing.state.credits.records import Records
-from queueing.state.credits.saves import Saves
 from queueing.state.usage.charges import Charge
 
 
@@ -275,8 +274,7 @@ class Credits:
         if self._stirred is None:
             loosened = self._restrain_anew()
         else:
-            eased = [name for name, one in self.restraints.items() if one.loosened()]
-            loosened = bool(eased)
+            loosened = bool([name for name, one in self.restraints.items() if one.loosened()])
         self._stirred = {}
         found = self._budgets.allowance
         if self.restraints:

@@ -183,7 +183,7 @@ class Meter(Account[MeterTerms]):
             for resource, cell in sorted(node.cells.items()):
                 member, pot, above = member_of(node), None, None
                 if node.parent is not None:
-                    pot = pots.setdefault((node.parent, resource), Pot(self.at))
+                    pot = pots.setdefault((node.parent, resource), Pot(at=self.at))
                     above = self._shares.get((member_of(node.parent), resource))
                 self._shares[member, resource] = Share(
                     RowName(member, "", "", resource),

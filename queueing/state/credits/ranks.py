@@ -21,7 +21,7 @@ from queueing.core.names import FlavorResource, Key, namespace_of
 class Rank:
     """The order of the LocalQueues of one ClusterQueue."""
 
-    __slots__ = ("_held", "_keys", "bends", "exponents", "parts", "plain", "prices")
+    __slots__ = ("_keys", "bends", "exponents", "held", "parts", "plain", "prices")
 
     def __init__(self) -> None:
         self.plain: Callable[[Key | None], float] | None = None
@@ -33,7 +33,8 @@ class Rank:
         """By how many steps each namespace's part is bent: see `bend.factor`."""
         self.bends = False
         """Whether any of these exponents is not 0."""
-        self._held: dict[str, dict[FlavorResource, int]] = {}
+        self.held: dict[str, dict[FlavorResource, int]] = {}
+        """What each namespace holds."""
         self._keys: dict[str, float] = {}
 
     def follow(
@@ -53,7 +54,7 @@ class Rank:
     def charge(self, local_queue: Key, usage: Mapping[FlavorResource, int], sign: int) -> None:
         """Add a charge of a LocalQueue, or with sign -1 remove it."""
         name = namespace_of(local_queue)
-        held = self._held.setdefault(name, {})
+        held = self.held.setdefault(name, {})
         for resource, amount in usage.items():
             left = held.get(resource, 0) + sign * amount
             if left:
@@ -61,7 +62,7 @@ class Rank:
             else:
                 held.pop(resource, None)
         if not held:
-            del self._held[name]
+            del self.held[name]
         self._keys.pop(name, None)
 
     def key(self, local_queue: Key | None) -> float:
@@ -74,13 +75,9 @@ class Rank:
             found = self._keys[name] = self._key(name)
         return found
 
-    def sums(self) -> Mapping[str, Mapping[FlavorResource, int]]:
-        """Return what each namespace holds, for the invariants."""
-        return self._held
-
     def _key(self, name: str) -> float:
         part = self.parts.get(name, 0)
         if part <= 0:
             return inf
-        held = self.prices.total(self._held.get(name, {}))
+        held = self.prices.total(self.held.get(name, {}))
         return float((part + held) / (part * factor(self.exponents.get(name, 0))))
