@@ -238,6 +238,8 @@ class Reflector(Generic[T]):
         async with self._client.watch(self._target, query) as chunks:
             self._note_back()
             async for chunk in chunks:
+                # All that had come by then: for more the loop goes on anyway.
+                self._slice_ends = time.perf_counter() + settings.slice_s
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     if line:
