@@ -4,7 +4,7 @@ A hook gets one object as seen, and what the description made of it; it returns,
 stands in its place. It is pure as everything here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -83,6 +83,8 @@ class Hooks:
     """Returns the pod sets, given those of the description. Raises UnreadableError."""
     reclaimable: Callable[[Seen], Mapping[str, int]] | None = None
     """Returns how many pods of each set will never be needed again."""
+    uncharged: Callable[[Seen], Iterable[str]] | None = None
+    """Yields parts of an object whose pods, if they have any, are in no pod set."""
     start: Callable[[Seen, Document, Sequence[Injection]], None] | None = None
     """Writes into the object what a start adds, in place of what is written at `places`."""
     undo: Callable[[Seen, Document, Sequence[Original]], None] | None = None

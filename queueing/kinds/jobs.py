@@ -196,6 +196,7 @@ def described(found: View) -> DescribedJob:
         problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)),
         priority=ask(lambda: found.priority_class, ""),
         ignored=ask(lambda: found.ignored, otherwise=False),
+        uncharged=ask(lambda: found.uncharged, ""),
         lacking=any(isinstance(one, MissingError) for one in told),
     )
 

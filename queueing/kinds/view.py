@@ -223,6 +223,12 @@ class View:
             found |= self.kind.hooks.reclaimable(self)
         return {name: count for name, count in found.items() if count > 0}
 
+    @property
+    def uncharged(self) -> str:
+        """The parts whose pods, if they have any, are in no pod set."""
+        hook = self.kind.hooks.uncharged
+        return "" if hook is None else "; ".join(hook(self))
+
     @cached_property
     def ignored(self) -> bool:
         """Whether it is not to be queued at all."""

@@ -122,13 +122,12 @@ def _check_name(document: Document) -> None:
 def _queued(
     documents: Sequence[Document], kinds: JobKinds, configuration: Configuration | None
 ) -> tuple[list[Document], list[str]]:
-    """Leave out jobs of kinds that the Configuration does not list, with a warning for each."""
+    """Leave out jobs of kinds that are not queued, with a warning for each kind."""
     listed = None if configuration is None else configuration.integrations.frameworks
     kept, left_out = [], []
     for document in documents:
-        if name := kinds.off(document, listed):
-            why = f"is not queued and was left out: integrations.frameworks does not list {name}"
-            left_out.append((document, why))
+        if why := kinds.off(document, listed):
+            left_out.append((document, f"is not queued and was left out: {why}"))
         else:
             kept.append(document)
     return kept, told_once(left_out)

@@ -13,6 +13,7 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.jobs import DescribedJob, read_job
 from queueing.kinds.registry import BUILT_IN, JOB, QUEUED, kind_of
+from queueing.kinds.support import not_supported
 from queueing.sim.decoding import decode
 from queueing.sim.descriptions import described, is_description
 from queueing.sim.documents import Document
@@ -62,9 +63,13 @@ class JobKinds:
         return (document.api_version, document.kind) in self._beside
 
     def off(self, document: Document, frameworks: Iterable[str] | None) -> str:
-        """Return the framework of a built-in kind that is not listed; empty for others."""
-        name = self._built_in.get((document.api_version, document.kind), "")
-        return name if frameworks is not None and name not in frameworks else ""
+        """Return why no object of a document's kind is queued; empty when they are."""
+        named = document.api_version, document.kind
+        name, kind = self._built_in.get(named, ""), self._kinds.get(named)
+        if name:
+            listed = frameworks is None or name in frameworks
+            return "" if listed else f"integrations.frameworks does not list {name}"
+        return "" if kind is None else not_supported(kind.spec)
 
     def suspended(self, frameworks: Iterable[str] | None) -> list[QueuedKind]:
         """Return the kinds that are queued, as webhooks know them."""

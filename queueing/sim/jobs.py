@@ -196,6 +196,8 @@ class JobReader:
         if job.problem:
             self._warn(job, f"cannot be read, so it is not queued: {job.problem}")
             return False
+        if job.uncharged:
+            self._warn(job, f"asks for no quota for pods of {job.uncharged}")
         return True
 
     def _apart(self, given: GivenJob, owned: "Ownership") -> str:

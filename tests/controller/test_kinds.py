@@ -313,6 +313,19 @@ async def test_owners_of_kinds_that_are_not_listed_are_looked_through(world: Mak
         assert await w.list("Workload") == []
 
 
+async def test_what_is_wrapped_and_not_charged_for_is_told(world: MakeWorld) -> None:
+    wrapper = "workload.codeflare.dev/appwrapper"
+    async with world(integrations={"frameworks": ["batch/job", wrapper]}) as w:
+        await define(w, wrapper)
+        await w.make(FLAVOR, cluster_queue("9"), LOCAL_QUEUE)
+        thing = queued_sample(wrapper)
+        del thing["spec"]["components"][2]["podSets"]
+        await create(w, wrapper, thing)
+        await w.workload("bundle", true("Admitted"))
+        (told,) = [one["note"] for one in await events(w, "Uncharged")]
+        assert "spec.components[2], a Pool of example.com/v1" in told
+
+
 async def test_a_train_job_runs_on_by_its_workload_when_its_runtime_is_deleted(
     world: MakeWorld,
 ) -> None:
@@ -330,8 +343,8 @@ async def test_a_train_job_runs_on_by_its_workload_when_its_runtime_is_deleted(
         before = await until(w, TRAIN_JOB, "finetune", lambda _: True)
         await until(w, TRAIN_JOB, "finetune", runs)
         await w.client.delete(RUNTIMES.at("torch-distributed"))
-        while not any("not found" in one["note"] for one in await events(w)):
-            await asyncio.sleep(0.02)
+        (told,) = await events(w, "Unreadable")
+        assert "runtime 'torch-distributed' not found" in told["note"]
         ready = [{"name": name, "ready": 1} for name in ("dataset-initializer", "node")]
         await status(w, TRAIN_JOB, "finetune", {"status": {"jobsStatus": ready}})
         await w.workload("finetune", true("PodsReady"))
@@ -350,7 +363,7 @@ async def test_what_cannot_be_read_is_told_and_holds_up_nobody(world: MakeWorld)
         await create(w, JOB_SET, job_set("odd", replicas=-1))
         await create(w, JOB_SET, job_set("good"))
         await until(w, JOB_SET, "good", runs)
-        (told,) = [one for one in await events(w) if one["reason"] == "Unreadable"]
+        (told,) = await events(w, "Unreadable")
         assert told["regarding"]["name"] == "odd"
         assert "spec.replicatedJobs[0]: -1 is no count" in told["note"]
         assert await owners(w, "name") == ["good"]
@@ -416,12 +429,12 @@ async def owners(world: World, field: str) -> list[str]:
     return [one["metadata"]["ownerReferences"][0][field] for one in await world.list("Workload")]
 
 
-async def events(world: World) -> list[Wire]:
-    """Wait for Events, which are written a little later, and return them."""
+async def events(world: World, reason: str) -> list[Wire]:
+    """Wait for Events of a reason, which are written a little later, and return them."""
     ends, found = time.monotonic() + WAIT_S, []
     while time.monotonic() < ends:
         found = await world.list("Event")
-        if any(one["reason"] == "Unreadable" for one in found):
-            return found
+        if meant := [one for one in found if one["reason"] == reason]:
+            return meant
         await asyncio.sleep(0.05)
     raise AssertionError(f"no such event: {found}")

@@ -1,5 +1,7 @@
 """Which Jobs of files and of clusters get a Workload in a plan, and what changed ones do to it."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.priority import PriorityClasses
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.kinds.rows import ROWS, sample
 
 NOW = 1_767_225_600.0
 Wire = dict[str, Any]
@@ -175,6 +178,29 @@ def test_a_job_that_an_unknown_kind_controls_is_managed_without_a_queue(
 ) -> None:
     found = reader(job("step", {"name": "above", **owner}), without_queue=True)
     assert len(found.workloads()) == count
+
+
+def test_a_kind_that_its_description_gives_several_workloads_is_left_out_as_by_the_controller() -> (
+    None
+):
+    folder = Path(__file__).parents[2] / "examples" / "kinds"
+    description = (folder / "description.yaml").read_text()
+    several = description.replace("  active:", "  groups: size(object.spec.trials)\n  active:")
+    example = (folder / "example.yaml").read_text().replace("running: 2", "running: 0")
+    found = world(*parse(several, file="kind.yaml"), *parse(example, file="new.yaml"))
+    assert workloads(found) == {}
+    assert any("left out: spec.groups: an object has one Workload" in one for one in found.warnings)
+    assert len(workloads(world(*parse(description, file="k"), *parse(example, file="n")))) == 1
+
+
+def test_what_a_wrapped_object_is_not_charged_for_is_told() -> None:
+    (row,) = (row for row in ROWS if row.framework == "workload.codeflare.dev/appwrapper")
+    thing = sample(row)
+    del thing["spec"]["components"][2]["podSets"]
+    found = world(*parse(json.dumps(thing), file="new.yaml"))
+    told = "no quota for pods of spec.components[2], a Pool of example.com/v1 that declares no"
+    assert any(told in one for one in found.warnings)
+    assert not any("ConfigMap" in one for one in found.warnings)
 
 
 def test_who_is_owned_by_too_many_is_left_out() -> None:

@@ -68,6 +68,9 @@ class WorkloadWriter:
                 self._tell_unsupported(job)
             said = f"Created Workload: {namespace}/{name}"
             self._events.job(job, "CreatedWorkload", said)
+            if job.uncharged:
+                told = f"No quota is asked for pods of {job.uncharged}"
+                self._events.job(job, "Uncharged", told, warning=True)
 
     def _tell_unsupported(self, job: JobView) -> None:
         marks = {

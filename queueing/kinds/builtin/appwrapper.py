@@ -72,6 +72,8 @@ _PLAIN: Mapping[tuple[str, str], tuple[str, str]] = {
     ("apps/v1", "StatefulSet"): ("spec.replicas", "spec.template"),
 }
 """Where wrapped objects that are no jobs have their count and their template."""
+_WITHOUT_PODS = frozenset({"", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"})
+"""Groups of objects that are wrapped beside jobs, and have no pods of their own."""
 
 _object = msgspec.json.Decoder(dict[str, Any])
 Found = tuple[int, msgspec.Raw]
@@ -114,6 +116,20 @@ def _of_component(wrapper: Seen, at: int, component: PodSet) -> Iterator[Found]:
         for pod_set in read(_wrapped()[kind], component.template).pod_sets:
             yield pod_set.count, pod_set.template
     # Of other objects nothing is known, so that they have no pods that are counted.
+
+
+def uncharged(wrapper: Seen) -> Iterator[str]:
+    """Yield the wrapped objects that nothing is charged for, and that may have pods."""
+    components = wrapper.value(COMPONENTS)
+    for at, one in enumerate(components if isinstance(components, list) else ()):
+        template = value_at(one, ("template",))
+        if template is ABSENT or _field(wrapper, at, "podSets"):
+            continue
+        wrapped = _object.decode(template)
+        kind = str(wrapped.get("apiVersion", "")), str(wrapped.get("kind", ""))
+        group = kind[0].rpartition("/")[0]
+        if kind not in _PLAIN and kind not in _wrapped() and group not in _WITHOUT_PODS:
+            yield f"{COMPONENTS}[{at}], a {kind[1]} of {kind[0]} that declares no podSets"
 
 
 def _found(
@@ -162,5 +178,5 @@ def undo(wrapper: Seen, document: Document, _: Sequence[Original]) -> None:
         put(document, (*pod_set.item, "podSetInfos"), ABSENT)
 
 
-HOOKS = Hooks(pod_sets=pod_sets, start=start, undo=undo)
+HOOKS = Hooks(pod_sets=pod_sets, uncharged=uncharged, start=start, undo=undo)
 FRAMEWORKS = (Framework(name="workload.codeflare.dev/appwrapper", spec=SPEC, hooks=HOOKS),)

@@ -79,6 +79,8 @@ class JobView(ABC):
     """Nothing of it can be read but its metadata, so that it is left as it is."""
     ignored: bool = False
     """It is of those that their kind never queues."""
+    uncharged: str = ""
+    """Parts of it for which no quota is asked, although they may have pods; empty without any."""
 
     @property
     def ended(self) -> bool:
