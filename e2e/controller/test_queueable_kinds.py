@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from e2e.aggregated import served_behind
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.jobs import running, wait_job, wait_told
@@ -257,6 +258,22 @@ def test_a_description_is_in_force_as_long_as_it_is_needed(
     waits_for(described, "InvalidDescription", "In force until no Workload needs it: 1 Workload")
     space.api.delete(EXPERIMENT, "sweep", space.namespace)
     space.api.wait_gone(KIND, NAME)
+
+
+def test_a_kind_of_another_api_server_is_queued(
+    bare: Cluster, space: World, tmp_path: Path
+) -> None:
+    api = bare.api()
+    api.apply(DESCRIPTION)
+    waits_for(bare, "NotServed", "or APIService v1.lab.example.com")
+    api.apply(ROLE)
+    with served_behind(api, tmp_path, DEFINITION, space.namespace):
+        api.wait_one(KIND, NAME, lambda one: holds(one, "Active"), timeout_s=SECONDS)
+        queue(space)
+        space.make(experiment(space, "sweep"))
+        wait_experiment(space, "sweep", lambda one: not one["spec"]["paused"], "running")
+        api.delete(EXPERIMENT, "sweep", space.namespace)
+        wait_nothing_held(api, space.namespace, [space.name("cq")])
 
 
 def test_a_kind_whose_definition_goes_away_is_let_go(described: Cluster, space: World) -> None:
