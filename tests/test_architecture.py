@@ -18,7 +18,7 @@ MAPPED = [
     "explain",
     "kinds",
     "kinds/builtin",
-    *(f"cli/{one}" for one in ("get", "kind", "local", "production", "usage")),
+    *(f"cli/{one}" for one in ("get", "kind", "local", "production", "submit", "usage")),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
     *CAPABILITIES,
     *(

@@ -25,6 +25,10 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "get": CommandEntry(
             "queueing.cli.get.command", "List workloads, queues, cohorts or flavors."
         ),
+        "top": CommandEntry("queueing.cli.get.top", "Watch how full queues are, and who waits."),
+        "submit": CommandEntry(
+            "queueing.cli.submit.command", "Queue a command or a manifest, and follow it."
+        ),
         "plan": CommandEntry(
             "queueing.cli.plan", "Show what would be admitted, preempted or left pending."
         ),
@@ -55,6 +59,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         ),
         "requeue": CommandEntry(
             "queueing.cli.requeue", "Give up what a workload holds, and queue it again."
+        ),
+        "create": CommandEntry(
+            "queueing.cli.create", "Create a ClusterQueue, a LocalQueue or a ResourceFlavor."
         ),
         "delete": CommandEntry(
             "queueing.cli.delete", "Delete a workload with its job, or a queue."

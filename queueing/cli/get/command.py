@@ -8,6 +8,7 @@ import click
 
 from queueing.cli.get.kinds import KINDS, SPELLINGS, Column, Listed, ListedKind
 from queueing.cli.get.matching import Wanted
+from queueing.cli.get.reading import everything
 from queueing.cli.get.states import State
 from queueing.cli.get.watching import changes
 from queueing.cli.names import complete_name_of_kind
@@ -18,9 +19,8 @@ from queueing.cli.tables import Cell, made, rendered
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
-from queueing.kube.errors import KubeError, NotFoundError
-from queueing.kube.listing import list_all
-from queueing.kube.resources import CLUSTER_QUEUES, Resource
+from queueing.kube.errors import KubeError
+from queueing.kube.resources import CLUSTER_QUEUES
 
 EPILOG = """\b
 Examples:
@@ -86,9 +86,11 @@ async def _list(kind: str, wanted: Wanted, output: str, options: Mapping[str, An
         within = options["namespace"] or cluster.namespace
     async with Client(cluster, user_agent="queueing-get") as client:
         found = [
-            one for one in await _all(client, listed.resource, within) if wanted.matches(kind, one)
+            one
+            for one in await everything(client, listed.resource, within)
+            if wanted.matches(kind, one)
         ]
-        queues = await _all(client, CLUSTER_QUEUES) if listed.needs_queues else []
+        queues = await everything(client, CLUSTER_QUEUES) if listed.needs_queues else []
         if wanted.name and not found and not options["watch"]:
             where = f" in namespace {within}" if within else ""
             raise UsageProblem(f"there is no {listed.resource.kind} {wanted.name}{where}")
@@ -99,17 +101,6 @@ async def _list(kind: str, wanted: Wanted, output: str, options: Mapping[str, An
                 if wanted.matches(kind, one):
                     row = _row(columns, one, queues)
                     click.echo("   ".join(cell.text for cell in row).rstrip())
-
-
-async def _all(client: Client, resource: Resource, within: str = "") -> list[Wire]:
-    try:
-        found = await list_all(client, resource.within(within), dict[str, Any])
-    except NotFoundError:
-        return []
-    for one in found:
-        one["metadata"].pop("managedFields", None)
-    key = [(one["metadata"].get("namespace", ""), one["metadata"]["name"]) for one in found]
-    return [one for _, one in sorted(zip(key, found, strict=True), key=lambda pair: pair[0])]
 
 
 def _show(

@@ -84,7 +84,9 @@ class Dev:
 
     async def type(self, words: str, text: str | None = None) -> Result:
         """Run a command to its end."""
-        command = [*words.split(), "--kubeconfig", str(self.kubeconfig)]
+        own, dashes, rest = words.partition(" -- ")
+        command = [*own.split(), "--kubeconfig", str(self.kubeconfig)]
+        command += ["--", *rest.split()] if dashes else []
         return await asyncio.to_thread(CliRunner().invoke, cli, command, text)
 
     async def told(self, words: str) -> str:

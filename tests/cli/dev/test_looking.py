@@ -110,3 +110,24 @@ async def test_what_is_not_there_is_told_with_the_way_out(dev: Dev) -> None:
     missed = await dev.type("explain clusterqueue/nowhere")
     assert missed.exit_code == 2
     assert "there is no clusterqueue nowhere" in missed.stderr
+
+
+async def test_top_shows_how_full_queues_are_and_who_waits(dev: Dev) -> None:
+    await dev.submit(job("runs", 3))
+    await dev.until_state(runs="Admitted")
+    await dev.submit(job("waits", 2))
+    await dev.until_state(waits="Pending")
+
+    async def counted() -> bool:
+        return " 3 " in (await dev.told("top --once")).splitlines()[3]
+
+    await dev.until(counted, "the status of the queue tells of the Job")
+    for words in ("top", "top clusterqueue/vision", "top localqueue/main"):
+        lines = (await dev.told(words)).splitlines()
+        assert lines[0].startswith("Pending 1  Reserved 0  Admitted 1")
+        assert lines[3].split() == ["vision", "any", "cpu", "3", "4", "█" * 15]
+        assert "job/waits" in lines[-1]
+        assert "WaitingForQuota" in lines[-1]
+    missed = await dev.type("top localqueue/nowhere")
+    assert missed.exit_code == 2
+    assert "there is no localqueue nowhere in namespace team" in missed.stderr
