@@ -19,6 +19,12 @@ from e2e.product import CONFIG, Controller, manifests, start
 from e2e.wire import Object
 
 DEFAULT = CONFIG / "default"
+EXPLANATIONS = "v1alpha1.visibility.queueing.dev"
+AGGREGATED = (
+    "v1beta1.visibility.kueue.x-k8s.io",
+    "v1beta2.visibility.kueue.x-k8s.io",
+    EXPLANATIONS,
+)
 SERVICES = ("kueue-webhook-service", "kueue-visibility-server")
 REGISTRATION = "admissionregistration.k8s.io/v1"
 WEBHOOKS = (
@@ -92,8 +98,7 @@ def lead_here(api: Api, settings: Object) -> None:
         path = "/spec/conversion/webhook/clientConfig/service/port"
         change = [{"op": "add", "path": path, "value": webhook}]
         api.patch("CustomResourceDefinition", item["metadata"]["name"], change)
-    for version in ("v1beta1", "v1beta2"):
-        name = f"{version}.visibility.kueue.x-k8s.io"
+    for name in AGGREGATED:
         api.patch(API_SERVICE, name, {"spec": {"service": {"port": visibility}}})
 
 

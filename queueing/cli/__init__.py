@@ -15,6 +15,6 @@ cluster by `live` (which of them, says `reading`). Commands that write: `stop`, 
 `reaching`. What people name is read by `subjects`, found by `resolving` and completed by `names`.
 Commands that print: `crds`, `manifests`, `completion`, `version`. All print by `output`, tables
 with colours by `tables`, and what several of them are asked is spelt in `options`. `reference`
-writes pages of the documentation from the code, `roles` what the controller may do to the kinds
-that it knows.
+writes pages of the documentation from the code (one of them: `explanations_page`), `roles` what the
+controller may do to the kinds that it knows.
 """

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import click
 
 from queueing.checkpoints.rules import phases as checkpoints
+from queueing.cli.explanations_page import explanations_page
 from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
 from queueing.core.decisions import PreemptionReason, Reason
 from queueing.translate import gates
@@ -231,6 +232,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "gates.md": gates_page,
         "checkpoint-phases.md": checkpoints_page,
         "reasons.md": reasons_page,
+        "explanations.md": lambda: HEADER + explanations_page(),
     }
 )
 

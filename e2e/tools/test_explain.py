@@ -1,0 +1,166 @@
+"""`queueing explain`, `get` and their neighbours, asked as people ask: with a kubeconfig."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.api import holds
+from e2e.identities import ADMIN, TEAM
+from e2e.installed import API_SERVICE, EXPLANATIONS, Installation
+from e2e.objects import Pods, job
+from e2e.serving import until
+from e2e.tools.asking import asked
+from e2e.wire import ApiError
+
+PROGRAM = str(Path(sys.executable).with_name("queueing"))
+API = "/apis/visibility.queueing.dev/v1alpha1"
+LONG_S = 3600.0
+TYPED_S = 60.0
+
+
+def typed(place: Installation, *words: str, who: str = ADMIN) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours as somebody."""
+    flags = ["--kubeconfig", str(place.cluster.kubeconfig(who))]
+    return subprocess.run(
+        [PROGRAM, *words, *flags], capture_output=True, text=True, timeout=TYPED_S, check=False
+    )
+
+
+def told(place: Installation, *words: str, who: str = ADMIN) -> str:
+    done = typed(place, *words, who=who)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def explained(place: Installation, path: str) -> Any:
+    return asked(place, "GET", f"{API}/{path}/explanation")
+
+
+def owned(place: Installation, name: str, namespace: str) -> dict[str, Any]:
+    """Return the Workload of a Job, once it is there and somebody has said how it stands."""
+    found: list[dict[str, Any]] = []
+
+    def there() -> bool:
+        listed = place.api.items("Workload", namespace=namespace)
+        mine = [
+            one
+            for one in listed
+            if one["metadata"].get("ownerReferences", [{}])[0].get("name") == name
+            and one.get("status", {}).get("conditions")
+        ]
+        found[:] = mine
+        return bool(mine)
+
+    until(there, f"the Workload of {name}")
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def served(place: Installation) -> Installation:
+    """Lend the installation with a second queue, made by our own command, and two namespaces."""
+    place.api.wait_one(API_SERVICE, EXPLANATIONS, lambda one: holds(one, "Available"))
+    for name in ("ours", "theirs"):
+        place.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    told(place, "create", "clusterqueue", "shared", "--nominal-quota", "any:cpu=4")
+    for name in ("ours", "theirs"):
+        told(place, "create", "localqueue", "main", "-n", name, "-c", "shared")
+    place.api.create(job("theirs", "big", queue="main", pods=Pods(cpu="3", run_s=LONG_S)))
+    place.api.wait_one("Job", "big", lambda one: not one["spec"].get("suspend"), namespace="theirs")
+    place.api.create(job("ours", "train", queue="main", pods=Pods(cpu="2", run_s=LONG_S)))
+    owned(place, "train", "ours")
+    return place
+
+
+def test_the_command_says_what_the_api_says(served: Installation) -> None:
+    name = owned(served, "train", "ours")["metadata"]["name"]
+    done = typed(served, "explain", "job/train", "-n", "ours", "-o", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
+    assert said == explained(served, f"namespaces/ours/workloads/{name}")
+    assert said["state"] == "Waiting"
+    blocker = said["blockers"][0]
+    assert (blocker["kind"], blocker["missing"], blocker["limit"]) == (
+        "Quota",
+        "1",
+        "nominalQuota of ClusterQueue shared",
+    )
+    assert said["holders"][0]["workload"].startswith("theirs/job-big-")
+    assert {one["kind"] for one in said["remedies"]} == {"AskLess", "RaiseQuota"}
+
+
+def test_a_queue_and_a_running_job_are_explained(served: Installation) -> None:
+    said = explained(served, "clusterqueues/shared")
+    row = said["quotas"][0]
+    assert (row["nominal"], row["used"], row["available"]) == ("4", "3", "1")
+    assert [(one["reason"], one["count"]) for one in said["groups"]] == [("WaitingForQuota", 1)]
+    assert "1 workload waits, 1 admitted." in told(served, "explain", "cq/shared")
+    assert "It is admitted by ClusterQueue shared." in told(
+        served, "explain", "job/big", "-n", "theirs"
+    )
+
+
+def test_a_team_may_ask_about_its_own_and_reads_no_names_of_others(served: Installation) -> None:
+    with pytest.raises(ApiError) as refused:
+        asked(served, "GET", f"{API}/clusterqueues/shared/explanation", identity=TEAM)
+    assert refused.value.status == 403
+    group = "rbac.authorization.k8s.io"
+    served.api.apply(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": "team", "namespace": "ours"},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "kueue-batch-user-role"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": "e2e-team"}],
+        }
+    )
+    mine: Sequence[str] = ("explain", "job/train", "-n", "ours")
+    until(partial(_succeeds, served, mine), "the role is known, and refusals are forgotten")
+    text = told(served, *mine, who=TEAM)
+    assert "(another namespace) (shared): 3 cpu of any" in text
+    assert "theirs/" not in text
+    others = typed(served, "explain", "job/big", "-n", "theirs", who=TEAM)
+    assert others.returncode == 1
+    assert "forbidden" in others.stderr.lower()
+
+
+def _succeeds(place: Installation, words: Sequence[str]) -> bool:
+    return typed(place, *words, who=TEAM).returncode == 0
+
+
+def test_what_is_listed_is_what_is_there(served: Installation) -> None:
+    listed = json.loads(told(served, "get", "workloads", "-n", "ours", "-o", "json"))["items"]
+    there = served.api.items("Workload", namespace="ours")
+    assert [one["metadata"]["uid"] for one in listed] == [one["metadata"]["uid"] for one in there]
+    rows = told(served, "get", "workloads", "-n", "ours").splitlines()
+    assert rows[1].split()[1:] == ["job/train", "main", "Pending", *rows[1].split()[4:]]
+    assert "any of shared" not in told(served, "get", "clusterqueues")
+    lines = told(served, "top", "clusterqueue/shared").splitlines()
+    assert lines[0].startswith("Pending 1")
+    assert "job/train" in lines[-1]
+
+
+def test_a_remedy_that_was_told_works(served: Installation) -> None:
+    name = owned(served, "train", "ours")["metadata"]["name"]
+    said = explained(served, f"namespaces/ours/workloads/{name}")
+    remedy = next(one for one in said["remedies"] if one["kind"] == "RaiseQuota")
+    edit = remedy["edits"][0]
+    assert (edit["object"], edit["before"], edit["after"]) == ("ClusterQueue shared", "4", "5")
+    path = "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota"
+    served.api.patch(
+        "ClusterQueue", "shared", [{"op": "replace", "path": path, "value": edit["after"]}]
+    )
+    served.api.wait_one(
+        "Job", "train", lambda one: not one["spec"].get("suspend"), namespace="ours"
+    )
+    assert explained(served, f"namespaces/ours/workloads/{name}")["state"] == "Admitted"
+    told(served, "stop", "job/train", "-n", "ours")
+    served.api.wait_one("Job", "train", lambda one: one["spec"].get("suspend"), namespace="ours")
+    assert "it is deactivated" in told(served, "explain", "job/train", "-n", "ours")
+    told(served, "resume", "job/train", "-n", "ours")
+    told(served, "delete", "job/big", "-n", "theirs", "--yes")

@@ -1,0 +1,87 @@
+"""The reference page about the JSON of explanations, read from the module that defines it."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+
+from queueing.explain import model
+
+BEGIN = """
+# Explanations
+
+What `queueing explain -o json` prints, and what the controller answers under
+`/apis/visibility.queueing.dev/v1alpha1`:
+
+| Path | Answer |
+|---|---|
+| `/namespaces/NAMESPACE/workloads/NAME/explanation` | [WorkloadExplanation](#workloadexplanation) |
+| `/namespaces/NAMESPACE/localqueues/NAME/explanation` | [QueueExplanation](#queueexplanation) |
+| `/clusterqueues/NAME/explanation` | [QueueExplanation](#queueexplanation) |
+
+Who may ask: the verb `get` on `workloads/explanation`, `localqueues/explanation` and
+`clusterqueues/explanation` of the group `visibility.queueing.dev`. The roles
+`kueue-batch-user-role` (for the first two) and `kueue-batch-admin-role` allow it. To those who
+may not get `clusterqueues/explanation` of all queues, workloads of other namespaces are
+`(another namespace)`.
+
+Fields may be added; none is taken away or gets another meaning within a version. Every field is
+always there: a text that says nothing is empty, and what is not known or does not apply is null.
+Amounts are written as Kubernetes writes quantities, times as RFC 3339 in UTC.
+"""
+FIRST = ("WorkloadExplanation", "QueueExplanation")
+
+
+def explanations_page() -> str:
+    """Return the page, without a header."""
+    tree = ast.parse(inspect.getsource(model))
+    found = {
+        one.name: one for one in tree.body if isinstance(one, ast.ClassDef) and one.name != "Part"
+    }
+    names = [*FIRST, *(name for name in found if name not in FIRST)]
+    return BEGIN + "".join(_section(found[name], set(found)) for name in names)
+
+
+def _section(made: ast.ClassDef, known: set[str]) -> str:
+    rows = "\n".join(_rows(made, known))
+    kind = f"| `kind` | text | `{made.name}` |\n" if made.name in FIRST else ""
+    about = " ".join((ast.get_docstring(made) or "").split())
+    return f"""
+## {made.name}
+
+{about}
+
+| Field | Type | Meaning |
+|---|---|---|
+{kind}{rows}
+"""
+
+
+def _rows(made: ast.ClassDef, known: set[str]) -> Iterator[str]:
+    for at, one in enumerate(made.body):
+        if not isinstance(one, ast.AnnAssign) or not isinstance(one.target, ast.Name):
+            continue
+        after = made.body[at + 1] if at + 1 < len(made.body) else None
+        yield f"| `{_camel(one.target.id)}` | {_type(one.annotation, known)} | {_text(after)} |"
+
+
+def _text(after: ast.stmt | None) -> str:
+    is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+    if not is_text or not isinstance(after, ast.Expr) or not isinstance(after.value, ast.Constant):
+        return ""
+    return " ".join(str(after.value.value).split()).replace("|", "\\|")
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
+
+
+def _type(annotation: ast.expr, known: set[str]) -> str:
+    spelled = ast.unparse(annotation)
+    null = " or null" if spelled.endswith(" | None") else ""
+    spelled = spelled.removesuffix(" | None")
+    several = spelled.startswith("tuple[")
+    spelled = spelled.removeprefix("tuple[").removesuffix(", ...]") if several else spelled
+    plain = {"str": "text", "int": "number", "bool": "true or false", "dict[str, str]": "map"}
+    shown = f"[{spelled}](#{spelled.lower()})" if spelled in known else plain[spelled]
+    return f"list of {shown}{null}" if several else f"{shown}{null}"
