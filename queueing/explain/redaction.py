@@ -2,51 +2,53 @@
 
 A team may ask about its own workloads and LocalQueues. Who else holds the quota is told by queue,
 amount and time; which workload of another namespace that is, only to who may read the ClusterQueue.
+Whatever looks like `namespace/name` is taken for one, wherever it stands, so that no text has to be
+thought of here.
 """
 
 import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
-from queueing.explain.model import HIDDEN, Explanation, QueueExplanation
+from queueing.explain.model import HIDDEN, Explanation
+
+KEY = re.compile(r"(?<![\w./-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+"""A namespace has no dot in its name; what stands before the slash of a resource or label has."""
 
 
 def redacted(answer: Explanation, namespace: str) -> Explanation:
     """Return an answer that names workloads of one namespace only."""
-    known = {name for name in _named(answer) if not name.startswith(f"{namespace}/")}
-    if not known:
-        return answer
-    names = sorted(known, key=len, reverse=True)
-    pattern = re.compile("|".join(rf"(?<![\w./-]){re.escape(one)}(?![\w-]|\.\w)" for one in names))
     plain = msgspec.to_builtins(answer)
-    made: Explanation = msgspec.convert(_without(plain, pattern), Explanation)
+    resources = set(_resources(plain))
+
+    def hide(found: re.Match[str]) -> str:
+        known = found[1] == namespace or found[0] in resources
+        return found[0] if known else HIDDEN
+
+    made: Explanation = msgspec.convert(_without(plain, hide), Explanation)
     return made
 
 
-def _named(answer: Explanation) -> set[str]:
-    """Return all workloads that an answer names."""
-    if isinstance(answer, QueueExplanation):
-        return {one.first for one in answer.groups}
-    found = {one.workload for one in answer.holders}
-    for one in answer.remedies:
-        found.update(one.victims)
-    if answer.if_first is not None:
-        found.update(answer.if_first.victims)
-    if answer.place is not None:
-        found.update((answer.place.first, *answer.place.ahead))
-    found.update(
-        one.object.removeprefix("Workload ")
-        for one in answer.blockers
-        if one.object.startswith("Workload ")
-    )
-    return found
-
-
-def _without(value: object, pattern: re.Pattern[str]) -> object:
-    if isinstance(value, str):
-        return pattern.sub(HIDDEN, value)
-    if isinstance(value, list | tuple):
-        return [_without(one, pattern) for one in value]
+def _resources(value: Any) -> Iterator[str]:
+    """Yield the names of resources in an answer: some have a slash, and perhaps no dot."""
     if isinstance(value, dict):
-        return {key: _without(one, pattern) for key, one in value.items()}
+        if isinstance(value.get("resource"), str):
+            yield value["resource"]
+        yield from value.get("usage") or ()
+        for one in value.values():
+            yield from _resources(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _resources(one)
+
+
+def _without(value: Any, hide: Callable[[re.Match[str]], str]) -> Any:
+    if isinstance(value, str):
+        return KEY.sub(hide, value)
+    if isinstance(value, list | tuple):
+        return [_without(one, hide) for one in value]
+    if isinstance(value, dict):
+        return {key: _without(one, hide) for key, one in value.items()}
     return value

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.controller.telemetry.reporter import Readiness
+from queueing.explain.model import QueueExplanation, WorkloadExplanation
 from queueing.kube.config import Cluster
 from queueing.kube.resources import LEASES
-from queueing.serving.frames import PendingPart, PendingRow
+from queueing.serving.frames import PendingPart, PendingRow, Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels, listening
 from queueing.testing.ports import free_ports
 from queueing.translate.labels import QUEUE_NAME
@@ -171,6 +172,27 @@ async def test_the_serving_process_hears_who_waits_and_how_things_are(world: Mak
             assert (row.namespace, row.local_queue) == ("team", "lq")
             assert row.owners[0]["name"] == "b"
             assert "kueue_pending_workloads" in await models.current_metrics()
+
+
+async def test_why_somebody_waits_is_told_when_somebody_asks(world: MakeWorld) -> None:
+    models = ReadModels()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s"
+        async with listening(path, models), world(serving_socket=path) as w:
+            await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a"))
+            await w.workload("a", true("Admitted"))
+            await w.make(job("b"))
+            await known(models, {"b"})
+            (row,) = await listed(models, CQ)
+            about = await models.explanation(Subject("workloads", f"team/{row.name}"))
+            assert isinstance(about, WorkloadExplanation)
+            assert about.state == "Waiting"
+            assert [one.kind for one in about.remedies] == ["RaiseQuota"]
+            for kind, name in (("clusterqueues", "cq"), ("localqueues", "team/lq")):
+                queue = await models.explanation(Subject(kind, name))
+                assert isinstance(queue, QueueExplanation)
+                assert (queue.pending, queue.admitted) == (1, 1)
+            assert await models.explanation(Subject("workloads", "team/nobody")) is None
 
 
 async def test_who_waits_is_told_as_it_is_when_somebody_asks(
