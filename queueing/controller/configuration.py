@@ -11,11 +11,12 @@ from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBack
 from queueing.core.settings import Compatibility, Settings
 from queueing.kinds.compiler import Kind
 from queueing.kinds.external import external_kind
-from queueing.kinds.registry import queued_kinds
+from queueing.kinds.registry import ELASTIC, queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.observe.metric_rows import MetricGroup
 from queueing.translate.configuration import (
+    ELASTIC_JOBS,
     is_enabled,
     managed_namespaces,
     refused_annotations,
@@ -89,6 +90,7 @@ def controller_rules(
             namespaces=managed_namespaces(configuration),
             labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
             refused=refused_annotations(configuration),
+            elastic=ELASTIC if is_enabled(configuration, ELASTIC_JOBS) else frozenset(),
             tell_ready_within_s=_tell_ready_within_s(configuration),
         ),
         identity=identity,

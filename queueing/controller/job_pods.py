@@ -12,8 +12,9 @@ from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import part_for
+from queueing.translate.jobs.slices import name_of_workload, name_on_pods
 from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
+from queueing.translate.labels import POD_JOB_UID, POD_SET
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -45,7 +46,7 @@ async def started_pods(client: Client, workload: Workload, kind: type[P]) -> lis
     if not pod_sets:
         return []
     found = await labelled_pods(client, meta.namespace, (POD_SET, pod_sets), kind)
-    return [one for one in found if one.metadata.annotations.get(POD_WORKLOAD) == meta.name]
+    return [one for one in found if name_of_workload(one.metadata) == name_on_pods(meta)]
 
 
 async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: type[T]) -> list[T]:

@@ -341,6 +341,9 @@ class WorkloadFact:
     """Why it can never be judged as it is (LimitRange, …); empty if it can."""
     unserved: str = ""
     """Why no flavor can serve it: the devices of the whole cluster are too few; empty otherwise."""
+    slice_of: str = ""
+    """The elastic job of which it is a slice; empty for all others. Of two slices of a job, only
+    the difference is charged (`core.sharing`)."""
     user: str = ""
     """The label `queueing.dev/user`, by which reports tell users apart."""
     finished: bool = field(init=False, repr=False, compare=False)

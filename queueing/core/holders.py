@@ -7,7 +7,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.settings import Settings
-from queueing.core.sharing import ClaimCharge, Commons, Use, added
+from queueing.core.sharing import ClaimCharge, Commons, Flavors, Use, added
 from queueing.core.stakes import Stake
 from queueing.core.usage import held_parts
 from queueing.core.values import value
@@ -35,6 +35,8 @@ class Holder:
     """What it would be charged for ResourceClaims if no other workload used them."""
     own: Mapping[FlavorResource, int] | None = None
     """What it is charged besides these claims; None if it uses none."""
+    flavors: Flavors = ()
+    """The flavors of its pod sets, if it is a slice of an elastic job."""
     members: tuple["Holder", ...] = ()
     """Holders that can only be stopped together, because they share a claim. This one represents
     them, with the highest of their priorities and the latest end of their minimum runtimes."""
@@ -136,4 +138,7 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         stake=workload.stake,
         parts=parts,
         own=own if parts else None,
+        flavors=tuple(one.flavors for one in workload.admission.pod_sets)
+        if workload.slice_of
+        else (),
     )

@@ -140,6 +140,13 @@ def not_nominated(flavor: FlavorName, resource: ResourceName) -> Unsuitable:
     )
 
 
+def not_of_slice(flavor: FlavorName, kept: FlavorName) -> Unsuitable:
+    """Return the obstacle for a flavor that the slice which a workload replaces does not have."""
+    return Unsuitable(
+        f"could not assign {flavor} flavor since the original workload is assigned: {kept}"
+    )
+
+
 def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
     """Return the message with the obstacles of each pod set; an `Unreadable` one stands alone."""
     told = []

@@ -3,6 +3,9 @@
 Pods of any workload may name a ResourceClaim that users created. It has the same devices however
 many pods use it. So within one ClusterQueue and flavor-resource, all workloads that use a claim are
 together charged for it as much as the largest of them alone (docs/decisions/0047).
+
+The slices of an elastic job share all that they use in the same way, as if it was by one claim: a
+slice that replaces another is charged beside it only for the difference, on the same flavors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,16 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from queueing.core.facts import PodSet, PodSetAssignment
-from queueing.core.names import FlavorResource, PodSetName, ResourceName, Uid
+from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName, Uid
 
 Amounts = Mapping[FlavorResource, int]
+Flavors = Sequence[Mapping[ResourceName, FlavorName]]
+"""The flavors of each pod set, in order."""
 
 
 class ClaimCharge(NamedTuple):
     """What a workload is charged for one claim, if no other workload uses it."""
 
     claim: str
-    """Uid of the claim."""
+    """Uid of the claim, or the elastic job of which the workload is a slice."""
     resource: FlavorResource
     amount: int
 
@@ -32,6 +37,8 @@ class Commons:
     """(Claim, flavor-resource) → what is charged for it."""
     users: frozenset[Uid] = field(default_factory=frozenset)
     """The workloads that use them."""
+    flavors: Flavors = ()
+    """Those that a slice must get, because the slice that it replaces has them; empty for none."""
 
 
 class Use(NamedTuple):
@@ -108,6 +115,11 @@ def beside_claims(
         replace(one, usage={r: n for r, n in one.usage.items() if (one.name, r) not in claims})
         for one in assigned
     )
+
+
+def slice_parts(job: str, usage: Amounts) -> tuple[ClaimCharge, ...]:
+    """Return the usage of a slice of an elastic job, all of which it shares with other slices."""
+    return tuple(ClaimCharge(job, *one) for one in sorted(usage.items()))
 
 
 def added(usage: Amounts, parts: Sequence[ClaimCharge]) -> dict[FlavorResource, int]:

@@ -6,7 +6,15 @@ from weakref import WeakValueDictionary
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorResource, ResourceName
-from queueing.core.sharing import ClaimCharge, added, beside_claims, parts_of, shared_by
+from queueing.core.sharing import (
+    ClaimCharge,
+    Use,
+    added,
+    beside_claims,
+    parts_of,
+    shared_by,
+    slice_parts,
+)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -40,7 +48,9 @@ class Demand:
     full: Shape
     """The shape with all pods; it differs from `shape` if partial admission lowered a count."""
     claims: frozenset[str] = frozenset()
-    """Uids of the ResourceClaims that it uses and other workloads may use, too."""
+    """What it uses and other workloads may use, too: uids of ResourceClaims, or its elastic job."""
+    slice_of: str = ""
+    """The elastic job of which the workload is a slice; empty for all others."""
 
     def reduced(self, counts: Sequence[int]) -> "Demand":
         """Return the same demand with other pod counts."""
@@ -48,12 +58,12 @@ class Demand:
             PodSetDemand(one.pod_set, count)
             for one, count in zip(self.pod_sets, counts, strict=True)
         )
-        return Demand(pod_sets, _shape_of(pod_sets), self.full, self.claims)
+        return replace(self, pod_sets=pod_sets, shape=_shape_of(pod_sets, self.slice_of))
 
     @property
     def may_shrink(self) -> bool:
-        """Whether partial admission may lower a count."""
-        return any(
+        """Whether partial admission may lower a count: never that of a slice."""
+        return not self.slice_of and any(
             one.pod_set.min_count is not None and one.pod_set.min_count < one.count
             for one in self.pod_sets
         )
@@ -68,9 +78,21 @@ def demand_of(workload: WorkloadFact) -> Demand:
         )
         for one in workload.pod_sets
     )
-    shape = _shape_of(pod_sets)
+    shape, job = _shape_of(pod_sets, workload.slice_of), workload.slice_of
     asks = (ask for one in workload.pod_sets for ask in one.devices)
-    return Demand(pod_sets, shape, shape, frozenset(ask.claim for ask in asks if ask.claim))
+    claims = [job] if job else [ask.claim for ask in asks if ask.claim]
+    return Demand(pod_sets, shape, shape, frozenset(claims), job)
+
+
+def use_of(pod_sets: Iterable[PodSet], assigned: Sequence[PodSetAssignment], job: str) -> Use:
+    """Return what assignments charge, with what other workloads may use kept apart.
+
+    `job` is the elastic job of which the workload is a slice; empty for all others.
+    """
+    if job:
+        return Use({}, slice_parts(job, assigned_usage(assigned)))
+    claims = shared_by(pod_sets)
+    return Use(assigned_usage(beside_claims(claims, assigned)), parts_of(claims, assigned))
 
 
 def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource, int]:
@@ -101,11 +123,14 @@ def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
 def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple[ClaimCharge, ...]]:
     """Return `held_usage` as two parts: that without claims that others may use, and those claims.
 
-    A claim is charged whole as long as any pod of the workload uses it.
+    A claim is charged whole as long as any pod of the workload uses it. A slice has no other part.
     """
     if workload.admission is None:
         return {}, ()
-    assigned, claims = workload.admission.pod_sets, shared_by(workload.pod_sets)
+    assigned = workload.admission.pod_sets
+    if workload.slice_of:
+        return {}, slice_parts(workload.slice_of, _held_alone(workload, assigned))
+    claims = shared_by(workload.pod_sets)
     if not claims:
         return _held_alone(workload, assigned), ()
     # a claim is in use while any pod that uses it is still to run
@@ -123,11 +148,12 @@ def _held_alone(
     workload: WorkloadFact, pod_sets: Sequence[PodSetAssignment]
 ) -> dict[FlavorResource, int]:
     """Return what assignments without such claims charge now."""
-    reclaimable, given = workload.reclaimable, workload.given
-    if reclaimable:
-        spec = {one.name: one for one in workload.pod_sets if one.name in reclaimable}
+    reclaimable, given, may_shrink = workload.reclaimable, workload.given, bool(workload.slice_of)
+    if reclaimable or may_shrink:
+        asked = workload.pod_sets
+        spec = {one.name: one for one in asked if may_shrink or one.name in reclaimable}
         pod_sets = tuple(
-            _scaled(one, spec[one.name], reclaimable[one.name]) if one.name in spec else one
+            _scaled(one, spec[one.name], reclaimable.get(one.name, 0)) if one.name in spec else one
             for one in pod_sets
         )
     if given:
@@ -162,8 +188,8 @@ def _scaled(assignment: PodSetAssignment, pod_set: PodSet, done: int) -> PodSetA
     return replace(assignment, count=remaining, usage=usage)
 
 
-def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
-    parts = tuple(
+def _shape_of(pod_sets: Sequence[PodSetDemand], job: str) -> Shape:
+    parts: tuple[object, ...] = tuple(
         (
             one.pod_set.name,
             one.pod_set.shape,
@@ -179,6 +205,8 @@ def _shape_of(pod_sets: Sequence[PodSetDemand]) -> Shape:
         )
         for one in pod_sets
     )
+    if job:
+        parts = (*parts, job)  # what it is charged depends on the slice that it replaces
     found = _shapes.get(parts)
     if found is None:
         found = _shapes[parts] = Shape(parts)

@@ -94,6 +94,10 @@ LOOKED_THROUGH: Mapping[GroupKind, JobKind] = MappingProxyType(
 """The names of all kinds that may be queued, and of those that stand between an object and one."""
 
 
+ELASTIC: frozenset[GroupKind] = frozenset(group_kind(one) for one in BUILT_IN if one.elastic)
+"""Kinds whose objects may grow and shrink while they run."""
+
+
 @cache
 def kind_of(framework: str) -> Kind:
     """Return a built-in kind, compiled when it is first asked for. Raises KeyError."""

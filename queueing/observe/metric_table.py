@@ -144,6 +144,11 @@ _LOCAL_RESOURCES = (
 
 _CLUSTER_QUEUES = (
     _counter(
+        "replaced_workload_slices_total",
+        "cluster_queue",
+        "Slices of elastic jobs that another slice replaced, because the job grew.",
+    ),
+    _counter(
         "admission_attempts_total",
         "result",
         "Admission cycles that admitted something (`success`) or nothing (`inadmissible`).",
@@ -356,7 +361,6 @@ UNMEASURED: Mapping[str, str] = MappingProxyType({})
 ABSENT: Mapping[str, str] = MappingProxyType(
     {
         "kueue_pod_scheduling_gate_removal_seconds": "Plain pods are not queued.",
-        "kueue_replaced_workload_slices_total": "Elastic jobs are refused.",
         "multikueue_workloads_dispatched_total": "There is one cluster.",
         "multikueue_workloads_admitted_total": "There is one cluster.",
     }

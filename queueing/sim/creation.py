@@ -6,11 +6,12 @@ from typing import Any
 
 from queueing.core.facts import NamespaceFact
 from queueing.core.selectors import selects
+from queueing.kinds.registry import ELASTIC
 from queueing.sim.documents import LIVE, Document
 from queueing.sim.job_kinds import Jobs
 from queueing.sim.jobs import GivenJob, JobRules
 from queueing.translate import labels
-from queueing.translate.configuration import is_enabled, managed_namespaces
+from queueing.translate.configuration import ELASTIC_JOBS, is_enabled, managed_namespaces
 from queueing.webhooks.jobs import (
     DEFAULT,
     DefaultingContext,
@@ -36,6 +37,7 @@ class Creation:
             namespaces=managed_namespaces(configuration),
             without_queue_name=configuration.manage_jobs_without_queue_name,
             labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
+            elastic=ELASTIC if is_enabled(configuration, ELASTIC_JOBS) else frozenset(),
         )
         self._namespaces = namespaces
         named = [one for one in documents if one.name == DEFAULT]

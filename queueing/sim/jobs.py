@@ -1,6 +1,6 @@
 """Jobs of a file → the Workloads that they would get."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,6 +14,7 @@ from queueing.kinds.owners import OwnersError, ancestor_of
 from queueing.translate import labels
 from queueing.translate.jobs import batch, gang_workload
 from queueing.translate.jobs.composition import (
+    GroupKind,
     Origin,
     compose,
     follows,
@@ -29,6 +30,7 @@ from queueing.translate.jobs.priority import (
     PriorityClasses,
     priority_of,
 )
+from queueing.translate.jobs.slices import asks_to_be_elastic
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -59,6 +61,8 @@ class JobRules:
     """Namespaces that the Configuration puts under management."""
     without_queue_name: bool = False
     labels_to_copy: Sequence[str] = ()
+    elastic: Collection[GroupKind] = ()
+    """Kinds whose jobs may be elastic; none where that is off."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,8 +162,14 @@ class JobReader:
                 yield _made(compose_group(one, pod_sets, priority), job)
 
     def _origin(self, job: JobView) -> Origin:
-        copied = self.rules.labels_to_copy
-        return Origin(kind=job.kind, metadata=job.metadata, labels_to_copy=copied)
+        meta = job.metadata
+        elastic = job.kind.group_kind in self.rules.elastic and asks_to_be_elastic(meta)
+        return Origin(
+            kind=job.kind,
+            metadata=meta,
+            labels_to_copy=self.rules.labels_to_copy,
+            generation=str(meta.generation) if elastic else "",
+        )
 
     def _workload_of_gang(self, key: Key, members: Sequence[JobView]) -> Workload | None:
         """Return the Workload of a gang; None when it is not complete, or cannot be one."""

@@ -63,6 +63,9 @@ GATES: Mapping[str, bool] = MappingProxyType(
 )
 """Every feature gate of Kueue 0.20 and its default."""
 
+ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
+"""The gate of jobs that grow and shrink while they run."""
+
 
 def unknown_gates(configuration: Configuration) -> tuple[str, ...]:
     """Return the gates of the configuration that Kueue does not have, sorted."""
@@ -158,6 +161,7 @@ def rules_of(configuration: Configuration) -> ResourceRules:
         counts_reclaimable=is_enabled(configuration, "ReclaimablePods"),
         heeds_gates=is_enabled(configuration, "AdmissionGatedBy"),
         places_pods=is_enabled(configuration, "TopologyAwareScheduling"),
+        slices_jobs=is_enabled(configuration, ELASTIC_JOBS),
         refused=refused_annotations(configuration),
     )
 

@@ -33,7 +33,7 @@ def contradictions(workload: WorkloadFact, admission: Admission, offered: Offere
                 f"status.admission[{one.name}]: spec.podSets has no {one.name},"
                 " so nothing of what it holds can be reclaimed"
             )
-        elif one.count > asked[one.name]:
+        elif one.count > asked[one.name] and not workload.slice_of:  # a slice may shrink
             yield (
                 f"status.admission[{one.name}].count: {one.count} pods hold quota,"
                 f" and the spec has {asked[one.name]}"

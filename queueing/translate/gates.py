@@ -20,7 +20,8 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "AdmissionFairSharing": "LocalQueues of a ClusterQueue take turns by their past usage",
         "AdmissionGatedBy": "the annotation `admission-gated-by` keeps a workload out of its queue",
         "DisableWaitForPodsReady": "nobody is evicted because pods do not get ready",
-        "ElasticJobsViaWorkloadSlices": "an elastic Job is refused; off, its annotation is ignored",
+        "ElasticJobsViaWorkloadSlices": "jobs with the annotation `elastic-job`"
+        " grow and shrink while they run; off, the annotation is ignored",
         "FairSharingPreemptWithinNominal": "within its quota a queue preempts regardless of shares",
         "FairSharingPrioritizeNonBorrowing": "workloads that do not borrow go first",
         "FlavorFungibility": "`flavorFungibility` decides when the next flavor is tried",
@@ -82,7 +83,7 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
     {
         "MultiKueue": "there is only one cluster",
         "TAS": "pods are not placed by topology",
-        "ElasticJobs": "elastic Jobs are refused",
+        "ElasticJobs": "pods are not placed by topology",
         "CleanupProvisioningRequests": "ProvisioningRequests are not made",
         "ConcurrentAdmission": "a Job has one Workload, without variants",
         "DeferRayService": "the quota of a RayService is free when it is gone",

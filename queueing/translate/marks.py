@@ -3,12 +3,10 @@
 from collections.abc import Collection, Iterator
 
 from queueing.translate import labels
-from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.pods import PodTemplate
 
 _PLACEMENT = "placement by topology is not there"
 REFUSED = {
-    labels.ELASTIC: "elastic jobs are not there",
     labels.TOPOLOGY_REQUIRED: _PLACEMENT,
     labels.TOPOLOGY_PREFERRED: _PLACEMENT,
     labels.TOPOLOGY_UNCONSTRAINED: _PLACEMENT,
@@ -17,7 +15,6 @@ REFUSED = {
 }
 """What each asks for. A value of `false` asks for nothing."""
 BY_GATE = {
-    "ElasticJobsViaWorkloadSlices": (labels.ELASTIC,),
     "TopologyAwareScheduling": (
         labels.TOPOLOGY_REQUIRED,
         labels.TOPOLOGY_PREFERRED,
@@ -29,11 +26,10 @@ BY_GATE = {
 """With its gate off an annotation means nothing, as in Kueue, and is not refused either."""
 
 
-def refused_marks(template: PodTemplate, meta: Meta, refused: Collection[str]) -> Iterator[str]:
-    """Give the refused annotations of a job, or of a Workload, and of its pod template."""
+def refused_marks(template: PodTemplate, refused: Collection[str]) -> Iterator[str]:
+    """Give the refused annotations of a pod template."""
     for name in REFUSED:
-        here = meta.annotations if name == labels.ELASTIC else template.metadata.annotations
-        if name in refused and here.get(name, "false") != "false":
+        if name in refused and template.metadata.annotations.get(name, "false") != "false":
             yield name
 
 

@@ -118,6 +118,20 @@ def _reclaim(cluster: LivingCluster, event: Event) -> None:
     cluster.put(replace(fact, reclaimable={**fact.reclaimable, first.name: now}))
 
 
+def _shrink(cluster: LivingCluster, event: Event) -> None:
+    """Let a slice of an elastic job be for fewer pods of its first set."""
+    slices = [key for key in cluster.running() if cluster.workloads[key].slice_of]
+    key = pick(slices, event)
+    if key is None or not isinstance(event.to, int):
+        return
+    fact = cluster.workloads[key]
+    first, *others = fact.pod_sets
+    fewer = replace(first, count=max(first.count - event.to, 0))
+    needless = min(fact.reclaimable.get(first.name, 0), fewer.count)
+    reclaimable = {**fact.reclaimable, first.name: needless}
+    cluster.put(replace(fact, pod_sets=(fewer, *others), reclaimable=reclaimable))
+
+
 def _check(cluster: LivingCluster, event: Event) -> None:
     asked = [key for key in cluster.running() if cluster.workloads[key].checks]
     key = pick(asked, event)
@@ -327,6 +341,7 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "gone": _gone,
         "priority": _priority,
         "reclaim": _reclaim,
+        "shrink": _shrink,
         "check": _check,
         "evict": _evict,
         "deactivate": _deactivate,

@@ -13,6 +13,8 @@ from queueing_api.quantity import amount, format_amount
 from tests.scenarios.lines import Json, Line, at, fields
 from tests.scenarios.quotas import DEFAULT, quantity
 
+ELASTIC = "kueue.x-k8s.io/elastic-job"
+SLICE_NAME = "kueue.x-k8s.io/workload-slice-name"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 WAITED = 7_200
 """Seconds between creation and reservation of who holds quota, unless a line tells since when."""
@@ -36,7 +38,7 @@ CONDITIONS: Mapping[State, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-OWN = frozenset({"queue", "podSets", "created", "since", "flavor", "usage", "conditions"})
+OWN = frozenset({"queue", "podSets", "created", "since", "flavor", "usage", "conditions", "slice"})
 METADATA = frozenset({"uid", "labels", "annotations"})
 OF_SPEC = fields(WorkloadSpec, but=("queueName", "podSets"))
 OF_STATUS = fields(WorkloadStatus, but=("conditions",))
@@ -69,6 +71,12 @@ def workload(line: Line, state: State, second: int, doors: Doors) -> Json:
     own = words["own"]
     created = own.get("created", second)
     metadata = {**line.identity, "creationTimestamp": at(created), **words["metadata"]}
+    if first := own.get("slice"):
+        metadata["annotations"] = {
+            ELASTIC: "true",
+            SLICE_NAME: first,
+            **metadata.get("annotations", {}),
+        }
     queue = own.get("queue") or _only(line, doors)
     sets = list(_pod_sets(line, words))
     spec = {"queueName": queue, "podSets": [one.wire() for one in sets], **words["spec"]}

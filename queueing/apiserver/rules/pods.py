@@ -116,7 +116,8 @@ def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
         yield from pod_spec_violations(spec, "spec")
         return
     before = old.get("spec") or {}
-    if _fixed(spec) != _fixed(before):
+    gated = bool(before.get("schedulingGates"))
+    if _fixed(spec, gated=gated) != _fixed(before, gated=gated):
         detail = (
             "pod updates may not change fields other than `spec.containers[*].image`,"
             "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
@@ -127,9 +128,8 @@ def violations(obj: Object, old: Object | None) -> Iterator[StatusCause]:
         yield forbidden_value("spec", detail)
 
 
-def _fixed(spec: Object) -> Object:
-    """Return the part of a pod's spec that may not change once it exists."""
-    gated = bool(spec.get("schedulingGates"))
+def _fixed(spec: Object, *, gated: bool) -> Object:
+    """Return the part of a pod's spec that may not change once it exists, if it was gated."""
     hidden = {
         *_MUTABLE,
         "containers",

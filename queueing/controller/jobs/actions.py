@@ -7,6 +7,7 @@ from typing import TypeAlias
 from queueing.controller.jobs.parts import Part
 from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import Key
+from queueing.translate.jobs.composition import Origin
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -50,7 +51,35 @@ class Reclaim:
     counts: Mapping[str, int]
 
 
-WorkloadWrite: TypeAlias = Release | Finish | LetGo | Ready | Reclaim
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """Finish a slice of an elastic job, for which another one stands now, or none need to."""
+
+    workload: Workload
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grow:
+    """Create the slice that is to replace one of an elastic job, for as many pods as it wants."""
+
+    workload: Workload
+    """The slice to be replaced."""
+    origin: Origin
+    """What the new one is made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """Write how many pods a slice is for, by pod set."""
+
+    workload: Workload
+    counts: Mapping[str, int]
+
+
+SliceWrite: TypeAlias = Supersede | Grow | Resize
+WorkloadWrite: TypeAlias = Release | Finish | LetGo | Ready | Reclaim | SliceWrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +172,14 @@ class AwaitPods:
 
 
 @dataclass(frozen=True, slots=True)
+class Ungate:
+    """Let those pods of an elastic job go that its admitted slice covers."""
+
+    workload: Workload
+    job: JobView
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Annotate these jobs with what their gang waits for; an empty text removes the annotation."""
 
@@ -169,6 +206,7 @@ Action: TypeAlias = (
     | Restore
     | BreakUp
     | AwaitPods
+    | Ungate
     | Tell
     | Complain
     | WorkloadWrite

@@ -60,7 +60,7 @@ class Alone(Form):
     @override
     def fits(self, gang: Gang, workload: Workload) -> tuple[bool, bool]:
         (job,) = gang.jobs.values()
-        named = workload.metadata.name == _origin(job).name
+        named = workload.metadata.name == self.origin(job).name
         return job.fits(workload), named
 
     @override
@@ -93,8 +93,12 @@ class Alone(Form):
     def compose(
         self, members: Sequence[JobView], priority: Priority, labels_to_copy: Sequence[str]
     ) -> tuple[str, bytes]:
-        origin = _origin(members[0], labels_to_copy)
+        origin = self.origin(members[0], labels_to_copy)
         return origin.name, compose(origin, members[0].wire_pod_sets(), priority)
+
+    def origin(self, job: JobView, labels_to_copy: Sequence[str] = ()) -> Origin:
+        """Return what the Job's Workload is made from."""
+        return Origin(kind=job.kind, metadata=job.metadata, labels_to_copy=labels_to_copy)
 
 
 ALONE = Alone()
@@ -128,7 +132,3 @@ def _only_waits(gang: Gang) -> bool:
     (job,) = gang.jobs.values()
     held = any(one.status.admission is not None for one in gang.workloads)
     return not held and job.suspended and not job.active and not job.ended
-
-
-def _origin(job: JobView, labels_to_copy: Sequence[str] = ()) -> Origin:
-    return Origin(kind=job.kind, metadata=job.metadata, labels_to_copy=labels_to_copy)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from queueing.controller.jobs.actions import Action, Discard, Finish
+from queueing.controller.jobs.actions import Action, Discard, Finish, Release, WorkloadWrite
 from queueing.controller.jobs.parts import Part
 from queueing.core.names import Key
 from queueing.translate.jobs.priority import Priority
@@ -58,6 +58,11 @@ class Form(ABC):
         self, gang: "Gang", workload: Workload, parts: Sequence[Part]
     ) -> Action | None:
         """Return the next step for a Workload without quota, none of whose jobs runs."""
+
+    def release(self, gang: "Gang", workload: Workload) -> WorkloadWrite:
+        """Return the write that releases the quota of an evicted Workload of which nothing runs."""
+        del gang
+        return Release(workload)
 
     def misfit(self, workload: Workload, why: str) -> Action:
         """Return the step for a Workload with quota that lost a part, when nothing of it runs."""

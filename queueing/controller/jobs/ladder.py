@@ -99,7 +99,7 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
         return _wind_down(gang, parts, lost or NOT_ADMITTED, then)
     evicted = status.true_condition("Evicted")
     if evicted is not None:
-        release = _once_gone(workload, parts, Release(workload))
+        release = _once_gone(workload, parts, form.release(gang, workload))
         then = form.misfit(workload, lost) if lost else release
         return _wind_down(gang, parts, evicted.message, then, leaves=True)
     admitted = status.is_true("Admitted") and status.admission is not None

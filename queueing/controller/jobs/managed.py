@@ -7,6 +7,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.core.selectors import Selector, selects
 from queueing.kinds.owners import Owned
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
+from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.jobs.management import asks_to_be_queued
 from queueing.translate.wire.cluster import Namespace
 
@@ -26,6 +27,8 @@ class JobRules:
     """Labels of Jobs that their Workloads get."""
     refused: Collection[str] = ()
     """Annotations that ask for features that are not supported; Jobs with one get a warning."""
+    elastic: Collection[GroupKind] = ()
+    """Kinds whose jobs may be elastic; none where that is off."""
     tell_ready_within_s: float = TELL_READY_WITHIN_S
     """For how many seconds the write of `PodsReady` may be put off while the API server is slow."""
 

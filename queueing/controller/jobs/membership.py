@@ -1,20 +1,23 @@
 """Collects the jobs and Workloads of a gang, and reads jobs that seem to be deleted."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
-from queueing.controller.jobs import prebuilt
+from queueing.controller.jobs import prebuilt, slices
 from queueing.controller.jobs.alone import ALONE, JOINING
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.managed import Managed
+from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
-from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate import labels
+from queueing.translate.jobs.composition import GroupKind, prebuilt_name
 from queueing.translate.jobs.management import group_kind_of
+from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -27,10 +30,15 @@ class Membership:
     """Reads `objects`, and the API server only before a member counts as deleted."""
 
     def __init__(
-        self, objects: Objects, writes: LeaderWrites, is_managed: Managed, is_part: IsPart
+        self,
+        objects: Objects,
+        writes: LeaderWrites,
+        is_managed: Managed,
+        is_part: IsPart,
+        elastic: Collection[GroupKind] = (),
     ) -> None:
         self._objects, self._writes, self._is_managed = objects, writes, is_managed
-        self._is_part = is_part
+        self._is_part, self._elastic = is_part, elastic
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
         """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
@@ -42,7 +50,13 @@ class Membership:
         elif self._objects.jobs_by_prebuilt.groups and (named := prebuilt_name(job.metadata)):
             there = self._objects.workloads.get(Key(f"{job.metadata.namespace}/{named}"))
             form, found = prebuilt.found(there, job)
+        elif labels.ELASTIC in job.metadata.annotations and self._is_elastic(job):
+            job, generation = as_scaled(job, self._objects)
+            form, found = slices.found(workloads, generation)
         return alone(job, found, form)
+
+    def _is_elastic(self, job: JobView) -> bool:
+        return job.kind.group_kind in self._elastic and asks_to_be_elastic(job.metadata)
 
     async def gather(self, key: Key) -> Gang:
         """Return a gang of several Jobs as it is.
@@ -113,7 +127,8 @@ def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:
     """Return the gang that one Job is by itself, with its Workloads, the oldest first."""
-    over = job.metadata.deleting or job.ended or any(map(is_finished, workloads))
+    past = any(is_finished(one) and not is_superseded(one) for one in workloads)
+    over = job.metadata.deleting or job.ended or past
     return Gang(
         key=job.key,
         form=form,

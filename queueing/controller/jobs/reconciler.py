@@ -20,12 +20,14 @@ from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
+from queueing.controller.jobs.ungating import Ungating
 from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, Pods, of_workload
 from queueing.core.names import Key, Uid
 from queueing.kinds.owners import Owned, OwnerGoneError, OwnersError
 from queueing.kube.workqueue import WorkQueue
+from queueing.translate import labels
 from queueing.translate.jobs.view import JobView
 
 OWNER_GONE_S = 5.0
@@ -44,10 +46,13 @@ class JobReconciler:
         self._is_managed = Managed(term.objects, dependencies.rules)
         self._ancestry = Ancestry(term.objects, self._is_managed)
         self._owners = Owners(term.objects, term.writes, self._ancestry)
-        self._membership = Membership(term.objects, term.writes, self._is_managed, self._is_part)
+        self._membership = Membership(
+            term.objects, term.writes, self._is_managed, self._is_part, dependencies.rules.elastic
+        )
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
+        self._ungating = Ungating(term)
         self._workload_writer = WorkloadWriter(dependencies)
         self._waiting_reasons = WaitingReasons(
             term.writes, term.events, term.clock, term.queues.gangs
@@ -91,6 +96,11 @@ class JobReconciler:
             action = await self._due_now(gang, action)
         if isinstance(action, actions.Tell):
             await self._waiting_reasons.tell(gang.key, action)
+            return
+        if isinstance(action, actions.Ungate):
+            wait_s = await self._ungating.let_go(action.job, action.workload)
+            if wait_s is not None:
+                self._queue_of(gang).add_after(gang.key, wait_s)
             return
         if gang.form.several:
             self._waiting_reasons.forget(gang.key)
@@ -150,6 +160,8 @@ class JobReconciler:
             return True
         if ancestor is None:
             return False
+        if isinstance(ancestor, JobView) and labels.ELASTIC in ancestor.metadata.annotations:
+            self._queues.jobs.add(ancestor.key)  # it may be scaled through this one
         runs = not (job.suspended or job.ended)
         if runs and not self._ancestry.is_admitted(ancestor) and not self._saves(ancestor):
             await self._stopping.suspend(job, NOT_ADMITTED)
@@ -194,7 +206,7 @@ class JobReconciler:
                 await self._evictions.break_up(gang, action)
             case actions.Complain(job=job, message=message):
                 self._events.job(job, "ErrWorkloadCompose", message, warning=True)
-            case actions.Tell() | actions.AwaitPods():
+            case actions.Tell() | actions.AwaitPods() | actions.Ungate():
                 pass  # `_advance` saw to it
             case _:
                 speakers = gang.form.owners(gang, action.workload)

@@ -166,6 +166,8 @@ def _additions(
         },
         workload=workload.metadata.name,
     )
+    if labels.SLICE_NAME in workload.metadata.annotations:
+        added = added.sliced(workload.metadata.annotations[labels.SLICE_NAME])
     for check in workload.status.admission_checks:
         for update in check.pod_set_updates:
             if update.name == assignment.name:

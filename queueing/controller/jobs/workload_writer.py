@@ -1,6 +1,7 @@
 """Sends the writes of a gang's Workload."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, assert_never
 
 from queueing.controller.jobs.actions import (
@@ -8,16 +9,20 @@ from queueing.controller.jobs.actions import (
     Discard,
     Finish,
     Follow,
+    Grow,
     LetGo,
     Match,
     Ready,
     Reclaim,
     Release,
+    Resize,
+    Supersede,
     WorkloadWrite,
 )
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.prebuilt import adopted
+from queueing.controller.jobs.slice_writer import SliceWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
 from queueing.kube.deletion import this_life
@@ -45,6 +50,11 @@ class WorkloadWriter:
         self._objects, self._writes, self._rules = term.objects, term.writes, dependencies.rules
         self._features, self._clock = term.queues.features, term.clock
         self._reporter, self._events = term.reporter, term.events
+        self._slices = SliceWriter(
+            term,
+            dependencies.rules.labels_to_copy,
+            partial(_priority_of, term.objects, term.events),
+        )
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
@@ -76,7 +86,7 @@ class WorkloadWriter:
         marks = {
             name: None
             for one in job.pod_sets
-            for name in refused_marks(one.template, job.metadata, self._rules.refused)
+            for name in refused_marks(one.template, self._rules.refused)
         }
         for name in marks:
             self._events.job(job, "Unsupported", refusal_of(name), warning=True)
@@ -148,6 +158,8 @@ class WorkloadWriter:
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
                 self._tell_end(workload, jobs, message)
+            case Supersede() | Grow() | Resize():
+                await self._slices.write(due, jobs)
             case _:
                 assert_never(due)
 

@@ -258,6 +258,13 @@ class Reporter:
         if self.traces is not None:
             self.traces.closed(workload, job.annotations, now)
 
+    def replaced(self, workload: Workload) -> None:
+        """Count a slice that another one replaced."""
+        admission = workload.status.admission
+        if admission is not None:
+            family = self.metrics.replaced_workload_slices_total
+            family.labels(cluster_queue=admission.cluster_queue).inc()
+
     def changed(self, changed: Changed) -> None:
         """Remember which queues and cohorts changed, for the gauges."""
         if self._gauges is not None:

@@ -15,7 +15,8 @@ from queueing.clock import Clock
 from queueing.controller.job_pods import labelled_pods
 from queueing.core.names import Uid
 from queueing.kube.client import Client
-from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
+from queueing.translate.jobs.slices import name_of_workload, name_on_pods
+from queueing.translate.labels import POD_JOB_UID, POD_SET
 from queueing.translate.wire.workloads import Workload
 
 AGAIN_S = 1.0
@@ -60,7 +61,7 @@ Pods = JobPods | PodSetPods
 
 def of_workload(workload: Workload) -> list[Pods]:
     """Return the pods that a Workload's start created, of each of its pod sets."""
-    name = workload.metadata.name
+    name = name_on_pods(workload.metadata)
     return [PodSetPods(name, one.name) for one in workload.spec.pod_sets]
 
 
@@ -163,4 +164,4 @@ def _belongs_to(pod: Pod) -> Iterator[Pods]:
     for owner in meta.owner_references:
         if owner.controller:
             yield JobPods(Uid(owner.uid))
-            yield PodSetPods(meta.annotations.get(POD_WORKLOAD, ""), meta.labels.get(POD_SET, ""))
+            yield PodSetPods(name_of_workload(meta), meta.labels.get(POD_SET, ""))

@@ -10,8 +10,8 @@ from queueing.core.flavors.grades import FIT, NO_FIT, Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
 from queueing.core.reasons import Lack, Obstacle, Severity, describe
-from queueing.core.sharing import Use, beside_claims, less, parts_of, shared_by
-from queueing.core.usage import Demand, Shape, assigned_usage
+from queueing.core.sharing import Use, less
+from queueing.core.usage import Demand, Shape, use_of
 
 
 class Choice(NamedTuple):
@@ -84,9 +84,8 @@ class Assignment:
         """The usage, with ResourceClaims that others may use kept apart."""
         if not self.demand.claims:
             return Use(self.usage)
-        claims = shared_by(one.pod_set for one in self.demand.pod_sets)
-        pod_sets = self.pod_sets()
-        return Use(assigned_usage(beside_claims(claims, pod_sets)), parts_of(claims, pod_sets))
+        asked = (one.pod_set for one in self.demand.pod_sets)
+        return use_of(asked, self.pod_sets(), self.demand.slice_of)
 
     @property
     def reason(self) -> Reason:

@@ -1,7 +1,8 @@
 """The search over flavors (see `grades` for the rules, `reasons` for the messages)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from queueing.core.flavors.assignment import Assignment, Choice, Choices, Progress
@@ -14,7 +15,7 @@ from queueing.core.flavors.grades import (
     rank,
     tries_next,
 )
-from queueing.core.names import FlavorResource, PodSetName, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, PodSetGroup, search_place
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -26,10 +27,11 @@ from queueing.core.reasons import (
     Unplaced,
     Unreadable,
     not_nominated,
+    not_of_slice,
     uncovered,
 )
 from queueing.core.settings import Compatibility, Settings
-from queueing.core.sharing import Commons, shared_by
+from queueing.core.sharing import Commons, Flavors, shared_by
 from queueing.core.usage import Demand
 
 
@@ -118,7 +120,11 @@ class Search:
         ):
             start = progress.tried
         tried: dict[tuple[int, int], int] = {}
-        parts = outline.parts if nominated is None else map(kept_to, outline.parts, nominated)
+        parts: Iterable[PodSetGroup] = outline.parts
+        if nominated is not None:
+            parts = map(kept_to, outline.parts, nominated)
+        elif self._commons is not None and self._commons.flavors:
+            parts = [as_the_slice(one, self._commons.flavors) for one in outline.parts]
         for part in parts:
             if not self._assign_part(part, answer, start, tried):
                 break
@@ -319,6 +325,8 @@ class Search:
             added -= before.saved[key]
             if not added:
                 return FIT, 0, 0  # it adds nothing, so it fits also in overused quota
+            if self._commons is not None and self._commons.flavors:
+                total = added  # a slice asks for no more, as in Kueue
         free = max(0, cell.available())
         if added <= free:
             if cell.quota >= cell.usage + added:
@@ -336,26 +344,49 @@ class Search:
 
 def kept_to(part: PodSetGroup, choices: Mapping[ResourceName, Choice]) -> PodSetGroup:
     """Return a part that may only use the flavors of earlier choices."""
-    return replace(part, asks=tuple(_kept_to(ask, choices) for ask in part.asks))
+    asks = []
+    for ask in part.asks:
+        resource = ask.amounts[0][0]
+        told = partial(not_nominated, resource=resource)
+        asks.append(_kept_to(ask, choices[resource].flavor, told))
+    return replace(part, asks=tuple(asks))
 
 
-def _kept_to(ask: Ask, choices: Mapping[ResourceName, Choice]) -> Ask:
-    resource = ask.amounts[0][0]
-    kept = choices[resource].flavor
+def as_the_slice(part: PodSetGroup, flavors: Flavors) -> PodSetGroup:
+    """Return a part that may only use the flavors that another slice's pod sets have."""
+    theirs = {
+        resource: flavor
+        for number in part.pod_sets
+        if number < len(flavors)
+        for resource, flavor in flavors[number].items()
+    }
+    asks = []
+    for ask in part.asks:
+        kept = next((theirs[one] for one, _ in ask.amounts if one in theirs), None)
+        asks.append(ask if kept is None else _kept_to(ask, kept, partial(not_of_slice, kept=kept)))
+    return replace(part, asks=tuple(asks))
+
+
+def _kept_to(ask: Ask, kept: FlavorName, told: Callable[[FlavorName], Obstacle]) -> Ask:
     options = zip(ask.group.options, ask.obstacles, strict=True)
-    obstacles = (
-        found if option.name == kept else not_nominated(option.name, resource)
-        for option, found in options
-    )
+    obstacles = (found if option.name == kept else told(option.name) for option, found in options)
     return replace(ask, obstacles=tuple(obstacles))
 
 
 def savings(part: PodSetGroup, answer: Assignment, commons: Commons) -> dict[FlavorResource, int]:
     """Return what need not be charged of the parts so far and of this one, in any flavor.
 
-    That is what other users of the same claims are already charged for.
+    That is what other users of the same claims, or another slice, are already charged for.
     """
     demand, outline = answer.demand, answer.outline
+    if demand.slice_of:
+        return {
+            one: min(
+                charged,
+                answer.usage.get(one, 0) + sum(outline.total(n, one) for n in part.pod_sets),
+            )
+            for (_, one), charged in commons.charged.items()
+        }
     pod_sets = {demand.pod_sets[number].pod_set.name: number for number in part.pod_sets}
     claims = shared_by(demand.pod_sets[number].pod_set for number in part.pod_sets)
     saved = dict(answer.saved)

@@ -8,8 +8,7 @@ from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
-from queueing.core.sharing import beside_claims, parts_of, shared_by
-from queueing.core.usage import assigned_usage
+from queueing.core.usage import use_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY, Item
 from queueing.state.scheduler.reach import Reach
@@ -97,9 +96,8 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
 def _holder(
     memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit
 ) -> Holder:
-    fact = item.fact
-    claims = shared_by(fact.pod_sets) if item.peers.demand.claims else {}
-    parts = parts_of(claims, decision.pod_sets) if claims else ()
+    fact, pod_sets = item.fact, decision.pod_sets
+    use = use_of(fact.pod_sets, pod_sets, fact.slice_of) if item.peers.demand.claims else None
     return Holder(
         key=fact.key,
         uid=fact.uid,
@@ -110,6 +108,7 @@ def _holder(
         reserved_at=memory.clock,
         evicted=False,
         usage=usage,
-        parts=parts,
-        own=assigned_usage(beside_claims(claims, decision.pod_sets)) if parts else None,
+        parts=() if use is None else use.parts,
+        own=use.own if use is not None and use.parts else None,
+        flavors=tuple(one.flavors for one in pod_sets) if fact.slice_of else (),
     )

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.sharing import ClaimCharge, Commons, added
+from queueing.core.sharing import ClaimCharge, Commons, Flavors, added
 from queueing.state.usage.charges import Charge
 
 
@@ -74,12 +74,14 @@ class Users:
         if known is None:
             return None
         wanted, charged, uids = frozenset(claims), {}, set[Uid]()
+        flavors: Flavors = ()
         for claim, resource in sorted(one for one in known if one[0] in wanted):
             users = self.of(queue, claim, resource)
             uids.update(one.uid for one in users)
             if not users[0].evicted:
                 charged[claim, resource] = max(_amount(one, claim, resource) for one in users)
-        return Commons(charged, frozenset(uids)) if charged else None
+                flavors = users[0].flavors
+        return Commons(charged, frozenset(uids), flavors) if charged else None
 
     def jointly(self, victims: Mapping[Key, Holder]) -> Iterator[Holder]:
         """Yield victims, with those that share a claim joined into one (`Holder.members`).

@@ -22,7 +22,8 @@ from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueNam
 from queueing.core.selectors import Requirement
 from queueing.devices.wire.counting import count_devices
 from queueing.devices.wire.offers import DeviceShape
-from queueing.translate.labels import ADMISSION_GATED_BY, ELASTIC, PRIORITY_BOOST, USER
+from queueing.translate.jobs.slices import slice_of
+from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, SLICE_NAME, USER
 from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
 from queueing.translate.requests import RULES, Surroundings, counted_requests
@@ -32,6 +33,7 @@ from queueing.translate.transformations import NO_RULES, ResourceRules
 from queueing.translate.wire import workloads as wire
 from queueing.translate.wire.pods import PodSpec
 
+ELASTIC_DEVICES = "an elastic job cannot have devices that are given out by claims"
 _ALONE = Surroundings()
 
 
@@ -65,8 +67,7 @@ def what_it_asks_by(found: wire.Workload) -> bytes:
         )
         for one in found.spec.pod_sets
     ]
-    elastic = found.metadata.annotations.get(ELASTIC, "")
-    return msgspec.json.encode((found.spec.queue_name, elastic, read))
+    return msgspec.json.encode((found.spec.queue_name, read))
 
 
 def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
@@ -79,7 +80,7 @@ def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
         for position, pod_set in enumerate(found.spec.pod_sets)
     )
     for position, pod_set in enumerate(found.spec.pod_sets):
-        for name in refused_marks(pod_set.template, found.metadata, around.rules.refused):
+        for name in refused_marks(pod_set.template, around.rules.refused):
             problems.add(f"spec.podSets[{position}]", refusal_of(name))
     return Asks(pod_sets, problems.text(rules=RULES), around.rules, tuple(shapes.values()))
 
@@ -97,6 +98,8 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     boost, unusable_boost = _boost(meta.annotations) if rules.boosts_priority else (0, "")
     admission = _admission(status.admission, asks.pod_sets)
     unusable_admission = admission.unusable if admission is not None else ""
+    sliced = slice_of(meta) if rules.slices_jobs and SLICE_NAME in meta.annotations else ""
+    by_claims = any(one.devices for one in asks.pod_sets) if sliced else False
     return WorkloadFact(
         key=meta.key,
         uid=meta.life,
@@ -125,7 +128,18 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         max_execution_s=spec.maximum_execution_time_seconds,
         past_execution_s=status.accumulated_past_execution_time_seconds,
         deleting=meta.deleting,
-        misconfigured="; ".join(filter(None, (asks.problems, unusable_boost, unusable_admission))),
+        misconfigured="; ".join(
+            filter(
+                None,
+                (
+                    asks.problems,
+                    unusable_boost,
+                    unusable_admission,
+                    ELASTIC_DEVICES if by_claims else "",
+                ),
+            )
+        ),
+        slice_of=sliced,
         user=meta.labels.get(USER, ""),
     )
 

@@ -110,6 +110,7 @@ def view(job: Job) -> BatchJob:
         encoded_template=job.spec.template,
         reclaimable=_reclaimable(job),
     )
+    ready = _ready_pods(job)
     return BatchJob(
         kind=KIND,
         metadata=job.metadata,
@@ -119,9 +120,10 @@ def view(job: Job) -> BatchJob:
         pod_sets=(pod_set,),
         running_pods=status.active,
         active=status.active > 0 or status.terminating > 0,
-        ready=_are_pods_ready(job, count),
+        ready=ready >= count,
         end=_end(job),
         source=job,
+        ready_pods=ready,
     )
 
 
@@ -208,15 +210,15 @@ def _end(job: Job) -> End | None:
     return None
 
 
-def _are_pods_ready(job: Job, count: int) -> bool:
-    """Say whether all pods run and are ready, or have succeeded.
+def _ready_pods(job: Job) -> int:
+    """Count the pods that run and are ready, or have succeeded.
 
     A pod that succeeded is for a moment neither ready nor counted: without that moment's list a
     Job would seem to lose its pods when they end well.
     """
     waiting = job.status.uncounted_terminated_pods
     uncounted = len(waiting.succeeded) if waiting is not None else 0
-    return job.status.ready + job.status.succeeded + uncounted >= count
+    return job.status.ready + job.status.succeeded + uncounted
 
 
 def _reclaimable(job: Job) -> int:

@@ -52,20 +52,26 @@ class Origin:
     kind: JobKind
     metadata: Meta
     labels_to_copy: Sequence[str] = field(default=())
+    generation: str = ""
+    """Of an elastic job: by it, its slices have different names. Empty for all others."""
+    replaced: Meta | None = None
+    """The slice that it is to replace, if any."""
     name: str = field(init=False)
     """Name of the job's Workload."""
 
     def __post_init__(self) -> None:
         """Name the Workload, which takes a digest, once."""
-        name = workload_name(self.kind.kind, self.kind.group, self.metadata)
+        name = workload_name(self.kind.kind, self.kind.group, self.metadata, self.generation)
         object.__setattr__(self, "name", name)
 
 
-def workload_name(kind: str, group: str, owner: Meta) -> str:
-    """Return `<kind>-<name>-<5 hex digits>`, cut so that the digits fit; stable per job life."""
-    digest = sha1(
-        f"{kind}\n{group}\n{owner.name}\n{owner.uid}".encode(), usedforsecurity=False
-    ).hexdigest()[:_DIGEST_LENGTH]
+def workload_name(kind: str, group: str, owner: Meta, extra: str = "") -> str:
+    """Return `<kind>-<name>-<5 hex digits>`, cut so that the digits fit; stable per job life.
+
+    `extra` tells several Workloads of one job apart.
+    """
+    text = f"{kind}\n{group}\n{owner.name}\n{owner.uid}" + (f"\n{extra}" if extra else "")
+    digest = sha1(text.encode(), usedforsecurity=False).hexdigest()[:_DIGEST_LENGTH]
     prefix = f"{kind.lower()}-{owner.name}"[: _NAME_MAX - _DIGEST_LENGTH - 1]
     return f"{prefix}-{digest}"
 
@@ -186,4 +192,12 @@ def _annotations(origin: Origin) -> dict[str, str]:
         for key, value in found.items()
         if key.startswith(_COPIED_PREFIXES) or key in _COPIED
     }
-    return {**copied, **named_owner(origin.kind, origin.metadata)}
+    return {**copied, **_of_slice(origin), **named_owner(origin.kind, origin.metadata)}
+
+
+def _of_slice(origin: Origin) -> dict[str, str]:
+    before = origin.replaced
+    if before is None:
+        return {labels.SLICE_NAME: origin.name} if origin.generation else {}
+    first = before.annotations.get(labels.SLICE_NAME, before.name)
+    return {labels.SLICE_NAME: first, labels.SLICE_REPLACES: f"{before.namespace}/{before.name}"}

@@ -17,6 +17,7 @@ from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import max_execution_time
+from queueing.translate.jobs.slices import asks_to_be_elastic
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
@@ -185,6 +186,9 @@ def _combination_problem(members: Sequence[JobView]) -> str:
     unread = next((job for job in members if not job.pod_sets), None)
     if unread is not None:
         return f"the pods of {told(unread)} cannot be told: {unread.problem}"
+    elastic = [job for job in members if asks_to_be_elastic(job.metadata)]
+    if elastic:
+        return f"a member of a gang cannot have {labels.ELASTIC}: {_names(elastic)}"
     partial = [job for job in members if any(one.least is not None for one in job.pod_sets)]
     if len(partial) > 1:
         return (

@@ -61,6 +61,17 @@ class Injection:
             swaps={**self.swaps, **changes.swaps},
         )
 
+    def sliced(self, first: str) -> "Injection":
+        """Add what pods of an elastic job have: the first slice, and a gate until one covers them.
+
+        A job that grows has pods at once for which no quota is reserved yet.
+        """
+        return replace(
+            self,
+            annotations={**self.annotations, labels.SLICE_NAME: first},
+            scheduling_gates=(*self.scheduling_gates, labels.ELASTIC),
+        )
+
     def handing_down(self, traceparent: str) -> "Injection":
         """Add the submitter's trace context, so that the pods can join the trace."""
         if not traceparent:

@@ -73,6 +73,8 @@ class JobView(ABC):
     """None while it has not ended."""
     source: Any
     """The object itself, for its kind."""
+    ready_pods: int | None = None
+    """How many pods are ready, or have succeeded; None of kinds that do not tell."""
     problem: str = ""
     """What of the object cannot be read, by the field; empty when everything can."""
     unreadable: bool = False

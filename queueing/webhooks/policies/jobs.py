@@ -8,6 +8,7 @@ from queueing.webhooks.policies.demand import GROUP, WHOLE_NUMBER, Demand
 from queueing.webhooks.policies.queued import beside_a_default_queue, policy_of
 from queueing.webhooks.policies.topology import JOB_DEMANDS, OF_JOBS
 from queueing.webhooks.suspension import JOB
+from queueing.webhooks.workloads import ELASTIC
 
 _VARIABLES: Final = {
     "parallelism": "object.spec.?parallelism.orValue(1)",
@@ -33,6 +34,12 @@ _PARTIAL: Final = (
         " || (int(variables.least) > 0 && int(variables.least) < variables.parallelism)",
         message="should be between 0 and the parallelism less one",
         words="'should be between 0 and ' + string(variables.parallelism - 1)",
+    ),
+    Demand(
+        path=f"metadata.annotations[{MIN_PARALLELISM}]",
+        expression=f"variables.admitted || !('{MIN_PARALLELISM}' in variables.annotations)"
+        f" || variables.annotations[?'{ELASTIC}'].orValue('') != 'true'",
+        message="partial admission and elastic job cannot be used together",
     ),
     Demand(
         path=f"metadata.annotations[{COMPLETIONS_EQUAL}]",

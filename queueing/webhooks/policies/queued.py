@@ -108,8 +108,8 @@ _CHANGES: Final = (
 )
 
 
-def _unsupported(kind: QueuedKind) -> Iterator[Demand]:
-    """Yield the demands not to ask for what a kind cannot do."""
+def _supported(kind: QueuedKind) -> Iterator[Demand]:
+    """Yield the demands not to ask for what a kind cannot do, nor to become elastic later."""
     told = f'"{kind.api_version}, Kind={kind.kind}"'
     if not kind.prebuilt:
         yield Demand(
@@ -118,11 +118,18 @@ def _unsupported(kind: QueuedKind) -> Iterator[Demand]:
             message=f"Is not supported for {told}",
             fault=CauseType.FORBIDDEN,
         )
-    if not kind.elastic:
+    mark = f"variables.annotations[?'{ELASTIC}'].orValue('')"
+    if kind.elastic:
         yield Demand(
             path=f"metadata.annotations[{ELASTIC}]",
-            expression="oldObject != null"
-            f" || variables.annotations[?'{ELASTIC}'].orValue('') != 'true'",
+            expression="oldObject == null || "
+            f"{mark} == oldObject.metadata.?annotations[?'{ELASTIC}'].orValue('')",
+            message="field is immutable",
+        )
+    else:
+        yield Demand(
+            path=f"metadata.annotations[{ELASTIC}]",
+            expression=f"oldObject != null || {mark} != 'true'",
             message=f"elastic job is not supported for {told}",
             fault=CauseType.FORBIDDEN,
         )
@@ -180,7 +187,7 @@ def policy_of(
         demands=(
             _QUEUE,
             *_TIME,
-            *_unsupported(kind),
+            *_supported(kind),
             *demands,
             *GATES_DEMANDS,
             *_CHANGES,

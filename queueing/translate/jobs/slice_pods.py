@@ -1,0 +1,98 @@
+"""Pods of an elastic job: which of them its admitted slice covers, and what lets these go."""
+# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from queueing.translate import labels
+from queueing.translate.jobs.patches import MergePatch
+from queueing.translate.jobs.slices import name_of_workload, name_on_pods
+from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.pods import SchedulingGate, Toleration
+from queueing.translate.wire.workloads import PodSetUpdate, Workload
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+class SlicePodSpec(Wire, frozen=True):
+    """What we read of its spec."""
+
+    node_selector: dict[str, str] = {}
+    tolerations: list[Toleration] = []
+    scheduling_gates: list[SchedulingGate] = []
+
+
+class SlicePodStatus(Wire, frozen=True):
+    """How far it is."""
+
+    phase: str = ""
+
+
+class SlicePod(Wire, frozen=True):
+    """A pod of an elastic job."""
+
+    metadata: Meta
+    spec: SlicePodSpec = SlicePodSpec()
+    status: SlicePodStatus = SlicePodStatus()
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether it waits until a slice covers it."""
+        return any(gate.name == labels.ELASTIC for gate in self.spec.scheduling_gates)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it uses nothing any more."""
+        return self.status.phase in _ENDED
+
+
+def covered(workload: Workload, pods: Iterable[SlicePod]) -> tuple[list[SlicePod], bool]:
+    """Return the gated pods that an admitted slice covers; of each pod set those of lowest name.
+
+    Also whether it would cover more pods than there are.
+    """
+    name = name_on_pods(workload.metadata)
+    ours = [one for one in pods if name_of_workload(one.metadata) == name and not one.has_ended]
+    due: list[SlicePod] = []
+    lacks = False
+    for pod_set in workload.spec.pod_sets:
+        mine = [one for one in ours if one.metadata.labels.get(labels.POD_SET) == pod_set.name]
+        gated = sorted((one for one in mine if one.is_gated), key=lambda one: one.metadata.name)
+        room = max(pod_set.count - (len(mine) - len(gated)), 0)
+        due += gated[:room]
+        lacks |= room > len(gated)
+    return due, lacks
+
+
+def letting_go(pod: SlicePod, workload: Workload) -> MergePatch | None:
+    """Return the patch that takes the gate from a pod, and adds what admission checks ask for.
+
+    None if the pod has other values of that already: it was made before the checks said so.
+    """
+    meta, spec = pod.metadata, pod.spec
+    maps = {"annotations": meta.annotations, "labels": meta.labels}
+    maps["nodeSelector"] = spec.node_selector
+    gained: dict[str, dict[str, str]] = {name: {} for name in maps}
+    tolerations = list(spec.tolerations)
+    for update in _updates(workload, meta.labels.get(labels.POD_SET, "")):
+        wanted = (update.annotations, update.labels, update.node_selector)
+        for (name, found), more in zip(maps.items(), wanted, strict=True):
+            if any(found.get(key, value) != value for key, value in more.items()):
+                return None
+            gained[name] |= {key: value for key, value in more.items() if key not in found}
+        tolerations += [one for one in update.tolerations if one not in tolerations]
+    gates = [{"name": one.name} for one in spec.scheduling_gates if one.name != labels.ELASTIC]
+    changed: dict[str, Any] = {"schedulingGates": gates or None}
+    if gained["nodeSelector"]:
+        changed["nodeSelector"] = gained["nodeSelector"]
+    if len(tolerations) > len(spec.tolerations):
+        changed["tolerations"] = msgspec.to_builtins(tolerations)
+    told = {name: gained[name] for name in ("annotations", "labels") if gained[name]}
+    return MergePatch(body={"metadata": told, "spec": changed})
+
+
+def _updates(workload: Workload, pod_set: str) -> Iterator[PodSetUpdate]:
+    for check in workload.status.admission_checks:
+        yield from (one for one in check.pod_set_updates if one.name == pod_set)

@@ -1,0 +1,203 @@
+"""Elastic jobs on the embedded API server: they grow, shrink, are preempted and end."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.controller.harness import (
+    FLAVOR,
+    KUEUE,
+    LOCAL_QUEUE,
+    MakeWorld,
+    Wire,
+    World,
+    cluster_queue,
+    false,
+    job,
+    true,
+)
+
+ELASTIC = "kueue.x-k8s.io/elastic-job"
+SLICE_NAME = "kueue.x-k8s.io/workload-slice-name"
+REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
+HIGH: Wire = {
+    "apiVersion": KUEUE,
+    "kind": "WorkloadPriorityClass",
+    "metadata": {"name": "high"},
+    "value": 100,
+}
+PREEMPTS = {"preemption": {"withinClusterQueue": "LowerPriority"}}
+
+
+def elastic(name: str, parallelism: int, **more: Any) -> Wire:
+    """Return a Job of pods of one CPU that may grow and shrink."""
+    made = job(name, parallelism=parallelism, **more)
+    made["metadata"]["annotations"][ELASTIC] = "true"
+    return made
+
+
+async def scale(world: World, name: str, parallelism: int) -> None:
+    await world.patch("Job", name, {"spec": {"parallelism": parallelism}})
+
+
+async def slices(world: World) -> list[Wire]:
+    """Return the slices that have not finished, the oldest first."""
+    live = [one for one in await world.list("Workload") if not true("Finished")(one)]
+    return sorted(live, key=lambda one: (REPLACES in one["metadata"]["annotations"], count(one)))
+
+
+def count(workload: Wire) -> int:
+    return int(workload["spec"]["podSets"][0]["count"])
+
+
+def is_gated(pod: Wire) -> bool:
+    return any(gate["name"] == ELASTIC for gate in pod["spec"].get("schedulingGates", []))
+
+
+async def runs(world: World, name: str, pods: int) -> None:
+    """Wait until as many pods of a Job run as are told."""
+    await world.until("Job", name, lambda one: one.get("status", {}).get("ready") == pods)
+
+
+def uses(cpu: str) -> Callable[[Wire], bool]:
+    """Say whether a ClusterQueue has so much CPU reserved."""
+
+    def holds(one: Wire) -> bool:
+        flavors = one.get("status", {}).get("flavorsReservation", [])
+        return any(two["total"] == cpu for flavor in flavors for two in flavor["resources"])
+
+    return holds
+
+
+async def test_a_running_job_grows_by_another_slice_without_a_stop(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 2))
+        await runs(w, "a", 2)
+        (first,) = await slices(w)
+        started = (await w.get("Job", "a"))["spec"]["template"]
+        await scale(w, "a", 4)
+        await runs(w, "a", 4)
+        await w.until("ClusterQueue", "cq", uses("4"))
+        (second,) = await slices(w)
+        marks = second["metadata"]["annotations"]
+        name = first["metadata"]["name"]
+        assert (marks[SLICE_NAME], marks[REPLACES]) == (name, f"team/{name}")
+        assert count(second) == 4
+        assert second["spec"]["podSets"][0]["template"] == first["spec"]["podSets"][0]["template"]
+        done = await w.until("Workload", name, true("Finished", "WorkloadSliceReplaced"))
+        assert not done["metadata"].get("finalizers")
+        now = await w.get("Job", "a")
+        assert now["spec"]["template"] == started
+        assert now["status"]["startTime"]
+
+
+async def test_pods_beyond_the_quota_wait_at_their_gate(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("3"), LOCAL_QUEUE, elastic("a", 2))
+        await runs(w, "a", 2)
+        await scale(w, "a", 4)
+        waiting = await w.workload("a", false("QuotaReserved", "WaitingForQuota"))
+        assert count(waiting) == 4
+        await w.until("Job", "a", lambda one: one["status"].get("active") == 4)
+        assert sum(map(is_gated, await w.list("Pod"))) == 2
+        await w.patch("ClusterQueue", "cq", {"spec": cluster_queue("4")["spec"]})
+        await runs(w, "a", 4)
+
+
+async def test_a_job_shrinks_in_place_and_its_quota_is_free_at_once(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 4), job("b", cpu="3"))
+        await runs(w, "a", 4)
+        (before,) = [one for one in await slices(w) if count(one) == 4]
+        await scale(w, "a", 1)
+        await runs(w, "b", 1)
+        after = await w.get("Workload", before["metadata"]["name"])
+        assert (after["metadata"]["uid"], count(after)) == (before["metadata"]["uid"], 1)
+        await w.until("ClusterQueue", "cq", uses("4"))
+        await runs(w, "a", 1)
+
+
+async def test_a_job_that_wants_less_again_takes_its_wish_back(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, elastic("a", 2))
+        await runs(w, "a", 2)
+        await scale(w, "a", 3)
+        wish = await w.workload("a", false("QuotaReserved", "WaitingForQuota"))
+        await scale(w, "a", 4)
+        await w.until("Workload", wish["metadata"]["name"], lambda one: count(one) == 4)
+        await scale(w, "a", 1)
+        await w.until("Workload", wish["metadata"]["name"], true("Finished", "OutOfSync"))
+        await w.until("ClusterQueue", "cq", uses("1"))
+        (left,) = await slices(w)
+        assert count(left) == 1
+
+
+async def test_a_preempted_job_comes_back_as_large_as_it_wants_to_be(world: MakeWorld) -> None:
+    async with world() as w:
+        template = (elastic("a", 1))["spec"]["template"]
+        await w.make(FLAVOR, cluster_queue("3", **PREEMPTS), LOCAL_QUEUE, HIGH, elastic("a", 1))
+        await runs(w, "a", 1)
+        await scale(w, "a", 3)
+        await runs(w, "a", 3)
+        marks = {"kueue.x-k8s.io/priority-class": "high"}
+        await w.make(job("urgent", cpu="2", labels=marks))
+        await runs(w, "urgent", 1)
+        stopped = await w.until("Job", "a", lambda one: one["spec"]["suspend"] is True)
+        await w.until("ClusterQueue", "cq", uses("2"))
+        restored = stopped["spec"]["template"]
+        assert ELASTIC not in str(restored)
+        assert restored["spec"]["nodeSelector"] == template["spec"]["nodeSelector"]
+        await scale(w, "a", 2)
+        (pending,) = [
+            one for one in await slices(w) if SLICE_NAME in one["metadata"]["annotations"]
+        ]
+        await w.until("Workload", pending["metadata"]["name"], lambda one: count(one) == 2)
+        await w.delete("Job", "urgent")
+        await runs(w, "a", 2)
+
+
+async def test_an_evicted_job_takes_the_slice_along_by_which_it_wanted_to_grow(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2", **PREEMPTS), LOCAL_QUEUE, HIGH, elastic("a", 2))
+        await runs(w, "a", 2)
+        (first,) = await slices(w)
+        await scale(w, "a", 3)
+        wish = await w.workload("a", false("QuotaReserved", "WaitingForQuota"))
+        await w.make(job("urgent", cpu="2", labels={"kueue.x-k8s.io/priority-class": "high"}))
+        await w.until("Workload", wish["metadata"]["name"], true("Finished", "OutOfSync"))
+        await runs(w, "urgent", 1)
+        stopped = await w.until("Workload", first["metadata"]["name"], false("QuotaReserved"))
+        assert not true("Finished")(stopped)
+        await w.until("Workload", first["metadata"]["name"], lambda one: count(one) == 3)
+
+
+async def test_nothing_is_left_of_an_elastic_job_that_ends_while_it_wants_to_grow(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, elastic("a", 2, backoffLimit=0))
+        await runs(w, "a", 2)
+        await scale(w, "a", 3)
+        wish = await w.workload("a", false("QuotaReserved", "WaitingForQuota"))
+        running = next(one for one in await w.list("Pod") if not is_gated(one))
+        failed = {"status": {"phase": "Failed"}}
+        await w.patch("Pod", running["metadata"]["name"], failed, "status")
+        await w.until("Job", "a", true("Failed"))
+        await w.until("Workload", wish["metadata"]["name"], true("Finished", "OutOfSync"))
+        await w.workload("a", true("Finished", "Failed"))
+        await w.until("ClusterQueue", "cq", uses("0"))
+        for one in await w.list("Workload"):
+            await w.until(
+                "Workload", one["metadata"]["name"], lambda it: not it["metadata"].get("finalizers")
+            )
+
+
+async def test_a_job_whose_gate_is_off_is_not_elastic(world: MakeWorld) -> None:
+    async with world(featureGates={"ElasticJobsViaWorkloadSlices": False}) as w:
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 2))
+        await runs(w, "a", 2)
+        assert not any(map(is_gated, await w.list("Pod")))
+        await scale(w, "a", 4)
+        await w.until("Job", "a", lambda one: one["spec"]["suspend"] is True)
+        await runs(w, "a", 4)
