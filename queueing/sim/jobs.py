@@ -1,7 +1,7 @@
 """Jobs of a file → the Workloads that they would get."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
@@ -30,7 +30,14 @@ from queueing.translate.jobs.priority import (
     PriorityClasses,
     priority_of,
 )
-from queueing.translate.jobs.slices import asks_to_be_elastic
+from queueing.translate.jobs.slices import (
+    Counts,
+    asks_to_be_elastic,
+    counts_of,
+    grows,
+    is_superseded,
+    resized,
+)
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -79,6 +86,8 @@ class JobReader:
     warnings: list[str] = field(default_factory=list)
     _not_queued: dict[tuple[str, str], list[Key]] = field(default_factory=dict)
     """Jobs that get no Workload, by kind and reason; told once for each reason."""
+    _slices: list[Workload] = field(default_factory=list)
+    """Slices by which elastic jobs grow."""
 
     def workloads(self) -> list[Workload]:
         """Return all Workloads: those given, and those that Jobs would get.
@@ -102,7 +111,7 @@ class JobReader:
                     gangs.setdefault(key, []).append(given.job)
         found += [self._workload_of_gang(key, members) for key, members in gangs.items()]
         self._tell_who_is_not_queued()
-        return [*standing.values(), *(one for one in found if one is not None)]
+        return [*standing.values(), *(one for one in found if one is not None), *self._slices]
 
     def _tell_who_is_not_queued(self) -> None:
         for (kind, why), (first, *others) in self._not_queued.items():
@@ -116,6 +125,10 @@ class JobReader:
             return own
         is_equivalent = job.fits(own)
         if own.status.admission is not None:
+            if not is_equivalent and self._is_elastic(job):
+                counts = counts_of(job.pod_sets)
+                if job.fits(resized(own, counts)):
+                    return self._scaled(job, own, counts)
             if not is_equivalent:
                 self._warn(
                     job,
@@ -135,6 +148,19 @@ class JobReader:
             own.metadata, annotations={**own.metadata.annotations, **gates}
         )
         return msgspec.structs.replace(own, metadata=life, spec=spec)
+
+    def _scaled(self, job: JobView, own: Workload, counts: Counts) -> Workload:
+        """Return the slice of an elastic job of another size; to grow, it gets one more slice."""
+        if not grows(counts, own):
+            return resized(own, counts)
+        priority = self._priority_of(job)
+        if priority is not None:
+            origin = replace(self._origin(job), replaced=own.metadata)
+            self._slices.append(_made(compose(origin, job.wire_pod_sets(), priority), job))
+        return own
+
+    def _is_elastic(self, job: JobView) -> bool:
+        return job.kind.group_kind in self.rules.elastic and asks_to_be_elastic(job.metadata)
 
     def _workload_of(self, job: JobView, known: Mapping[Key, Workload]) -> Workload | None:
         """Return the Workload that a Job gets; None when it would get none, or has one already."""
@@ -162,13 +188,11 @@ class JobReader:
                 yield _made(compose_group(one, pod_sets, priority), job)
 
     def _origin(self, job: JobView) -> Origin:
-        meta = job.metadata
-        elastic = job.kind.group_kind in self.rules.elastic and asks_to_be_elastic(meta)
         return Origin(
             kind=job.kind,
-            metadata=meta,
+            metadata=job.metadata,
             labels_to_copy=self.rules.labels_to_copy,
-            generation=str(meta.generation) if elastic else "",
+            generation=str(job.metadata.generation) if self._is_elastic(job) else "",
         )
 
     def _workload_of_gang(self, key: Key, members: Sequence[JobView]) -> Workload | None:
@@ -275,7 +299,7 @@ class Ownership:
         self.kinds = {one.job.kind.group_kind for one in jobs}
         """Kinds of which jobs are given."""
         self._workloads: dict[Key, Workload] = {}
-        for one in workloads:
+        for one in (two for two in workloads if not is_superseded(two)):
             for owner in one.metadata.owner_references:
                 self._workloads[_key_of(one.metadata.namespace, owner)] = one
 

@@ -36,6 +36,7 @@ from queueing.translate.jobs.slices import (
     REPLACED,
     counts_in,
     counts_of,
+    grows,
     replaces,
     resized,
 )
@@ -70,7 +71,7 @@ class Sliced(Alone):
             return None
         if not self._fits(job, standing):
             return None
-        if not _grows(job, standing):
+        if not grows(counts_of(job.pod_sets), standing):
             return _shrink(job, standing)
         if following is None:
             return Grow(standing, self.origin(job))
@@ -186,12 +187,7 @@ def _is_obsolete(job: JobView, standing: Workload, following: Workload) -> bool:
         return True
     if following.status.is_true("Admitted"):
         return False
-    return _leaves(standing) or not _holds(standing) or not _grows(job, standing)
-
-
-def _grows(job: JobView, standing: Workload) -> bool:
-    wanted, has = counts_of(job.pod_sets), counts_in(standing)
-    return any(count > has.get(name, count) for name, count in wanted.items())
+    return _leaves(standing) or not _holds(standing) or not grows(counts_of(job.pod_sets), standing)
 
 
 def _shrink(job: JobView, standing: Workload) -> Action | None:

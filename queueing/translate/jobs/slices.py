@@ -80,6 +80,12 @@ def counts_in(workload: Workload) -> Counts:
     return {one.name: one.count for one in workload.spec.pod_sets}
 
 
+def grows(counts: Counts, workload: Workload) -> bool:
+    """Say whether a job wants more pods of any set than a Workload is for."""
+    has = counts_in(workload)
+    return any(count > has.get(name, count) for name, count in counts.items())
+
+
 def resized(workload: Workload, counts: Counts) -> Workload:
     """Return a Workload for other numbers of pods; one with other pod sets stays as it is."""
     if counts_in(workload).keys() != counts.keys():
