@@ -4,7 +4,7 @@ Several workloads of a ClusterQueue may use the same ResourceClaim. Per flavor-r
 charged together as much as the largest of them alone: the first for its whole part, each other for
 what it needs beyond those before it (docs/decisions/0047). Workloads that are not evicted come
 first, then those that reserved quota earlier, then by uid. So the charges depend only on who uses a
-claim now, not on the history of its users.
+claim now, not on the history of its users. Slices of an elastic job share all they use in this way.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ class Users:
 
     def __init__(self, charges: Mapping[Key, Charge]) -> None:
         self._charges = charges
-        self._keys: dict[QueueName, dict[tuple[str, FlavorResource], dict[Key, None]]] = {}
+        self._keys: dict[QueueName, dict[str, dict[FlavorResource, dict[Key, None]]]] = {}
 
     def __contains__(self, queue: QueueName) -> bool:
         return queue in self._keys
@@ -35,19 +35,22 @@ class Users:
         """Add a holder to the users of its claims, or with sign -1 remove it."""
         for one in holder.parts:
             claims = self._keys.setdefault(holder.queue, {})
-            users = claims.setdefault((one.claim, one.resource), {})
+            resources = claims.setdefault(one.claim, {})
+            users = resources.setdefault(one.resource, {})
             if sign > 0:
                 users[holder.key] = None
             else:
                 users.pop(holder.key)
             if not users:
-                del claims[one.claim, one.resource]
+                del resources[one.resource]
+            if not resources:
+                del claims[one.claim]
             if not claims:
                 del self._keys[holder.queue]
 
     def of(self, queue: QueueName, claim: str, resource: FlavorResource) -> list[Holder]:
         """Return the users of a claim, in the order in which they are charged."""
-        keys = self._keys.get(queue, {}).get((claim, resource), ())
+        keys = self._keys.get(queue, {}).get(claim, {}).get(resource, ())
         return sorted((self._charges[key].holder for key in keys), key=_order)
 
     def beside(self, holder: Holder) -> dict[Key, None]:
@@ -73,9 +76,9 @@ class Users:
         known = self._keys.get(queue)
         if known is None:
             return None
-        wanted, charged, uids = frozenset(claims), {}, set[Uid]()
+        charged, uids = dict[tuple[str, FlavorResource], int](), set[Uid]()
         flavors: Flavors = ()
-        for claim, resource in sorted(one for one in known if one[0] in wanted):
+        for claim, resource in ((one, two) for one in claims for two in sorted(known.get(one, ()))):
             users = self.of(queue, claim, resource)
             uids.update(one.uid for one in users)
             if not users[0].evicted:

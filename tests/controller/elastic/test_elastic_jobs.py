@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from queueing.core.settings import Compatibility
 from tests.controller.harness import (
     FLAVOR,
     KUEUE,
@@ -25,6 +28,7 @@ HIGH: Wire = {
     "metadata": {"name": "high"},
     "value": 100,
 }
+DATED = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
 PREEMPTS = {"preemption": {"withinClusterQueue": "LowerPriority"}}
 
 
@@ -68,8 +72,11 @@ def uses(cpu: str) -> Callable[[Wire], bool]:
     return holds
 
 
-async def test_a_running_job_grows_by_another_slice_without_a_stop(world: MakeWorld) -> None:
-    async with world() as w:
+@pytest.mark.parametrize("mode", Compatibility)
+async def test_a_running_job_grows_by_another_slice_without_a_stop(
+    world: MakeWorld, mode: Compatibility
+) -> None:
+    async with world(compatibility=mode) as w:
         await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 2))
         await runs(w, "a", 2)
         (first,) = await slices(w)
@@ -191,6 +198,45 @@ async def test_nothing_is_left_of_an_elastic_job_that_ends_while_it_wants_to_gro
             await w.until(
                 "Workload", one["metadata"]["name"], lambda it: not it["metadata"].get("finalizers")
             )
+
+
+async def test_checks_of_a_slice_are_awaited_while_the_job_runs_on(world: MakeWorld) -> None:
+    check: Wire = {
+        "apiVersion": KUEUE,
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "approval"},
+        "spec": {"controllerName": "example.com/approver"},
+    }
+    active = {"type": "Active", "status": "True", "reason": "Up", "message": "", **DATED}
+    queue = cluster_queue("4", admissionChecksStrategy={"admissionChecks": [{"name": "approval"}]})
+    async with world() as w:
+        await w.make(FLAVOR, check, queue, LOCAL_QUEUE)
+        await w.patch("AdmissionCheck", "approval", {"status": {"conditions": [active]}}, "status")
+        await w.make(elastic("a", 1))
+        await approve(w, await w.workload("a", true("QuotaReserved")))
+        await runs(w, "a", 1)
+        await scale(w, "a", 3)
+        second = await w.workload("a", lambda one: count(one) == 3 and true("QuotaReserved")(one))
+        await w.until("ClusterQueue", "cq", uses("3"))
+        await w.until("Job", "a", lambda one: one["status"].get("active") == 3)
+        assert sum(map(is_gated, await w.list("Pod"))) == 2
+        assert len(await slices(w)) == 2
+        update = {"name": "main", "annotations": {"example.com/seen": "yes"}}
+        await approve(w, second, update)
+        await runs(w, "a", 3)
+        told = [
+            one["metadata"]["annotations"].get("example.com/seen") for one in await w.list("Pod")
+        ]
+        assert sorted(filter(None, told)) == ["yes", "yes"]
+
+
+async def approve(world: World, workload: Wire, *updates: Wire) -> None:
+    """Say what an admission check's controller says of a Workload."""
+    ready = {"name": "approval", "state": "Ready", "message": "", **DATED}
+    states = [{**ready, "podSetUpdates": list(updates)}]
+    name = workload["metadata"]["name"]
+    await world.until("Workload", name, lambda one: one["status"].get("admissionChecks"))
+    await world.patch("Workload", name, {"status": {"admissionChecks": states}}, "status")
 
 
 async def test_a_job_whose_gate_is_off_is_not_elastic(world: MakeWorld) -> None:
