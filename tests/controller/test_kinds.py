@@ -347,12 +347,11 @@ async def test_a_train_job_runs_on_by_its_workload_when_its_runtime_is_deleted(
         assert "runtime 'torch-distributed' not found" in told["note"]
         ready = [{"name": name, "ready": 1} for name in ("dataset-initializer", "node")]
         await status(w, TRAIN_JOB, "finetune", {"status": {"jobsStatus": ready}})
-        await w.workload("finetune", true("PodsReady"))
+        workload = await w.workload("finetune", true("PodsReady"))
         assert runs(await until(w, TRAIN_JOB, "finetune", lambda _: True))
         await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        await w.until_gone("Workload", workload["metadata"]["name"])  # it cannot start again
         stopped = await until(w, TRAIN_JOB, "finetune", lambda one: not runs(one))
-        await w.workload("finetune", false("QuotaReserved"))
-        stopped = await until(w, TRAIN_JOB, "finetune", lambda _: True)
         assert stopped["spec"] == before["spec"]
 
 
