@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -23,11 +24,13 @@ from queueing.kube.listing import list_all
 from queueing.kube.resources import (
     MUTATING_POLICIES,
     MUTATING_POLICY_BINDINGS,
+    QUEUEABLE_KINDS,
     VALIDATING_POLICIES,
     VALIDATING_POLICY_BINDINGS,
     WORKLOADS,
     Resource,
 )
+from queueing.serving.finalizer_release import let_go_of
 from queueing.translate.ownership import ADMISSION_MANAGER, handed_over
 
 EPILOG = """\b
@@ -56,9 +59,9 @@ READ_S = 10.0
 def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
     """Hand a cluster over to Kueue, once no controller of queueing runs.
 
-    Deletes queueing's admission policies, and makes Kueue the owner of the fields that queueing
-    wrote to the status of Workloads, so that Kueue can clear them. Jobs, admissions and queues do
-    not change. The command can be repeated.
+    Deletes queueing's admission policies, removes its finalizer from QueueableKinds, and makes
+    Kueue the owner of the fields that queueing wrote to the status of Workloads, so that Kueue can
+    clear them. Jobs, admissions and queues do not change. The command can be repeated.
     """
     try:
         with reaching_it():
@@ -80,9 +83,16 @@ async def _hand_over(
                 " controller first; if it is gone without having released it, delete the Lease"
             )
         policies = [target async for target in remove_policies(client)]
+        await _free_kinds(client)
         workloads = await list_all(client, WORKLOADS.within(), dict[str, Any])
         given = [await _give(client, one) for one in workloads]
     return len(policies), sum(given)
+
+
+async def _free_kinds(client: Client) -> None:
+    """Let QueueableKinds be deleted, of which Kueue knows nothing."""
+    with suppress(NotFoundError):
+        await let_go_of(client, QUEUEABLE_KINDS)
 
 
 async def remove_policies(client: Client) -> AsyncIterator[str]:

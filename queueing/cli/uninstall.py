@@ -38,9 +38,9 @@ LIVES = 2.0
 def command(kubeconfig: str | None, context: str | None, namespace: str) -> None:
     """Remove what keeps an installation from being deleted when no controller runs any more.
 
-    Removes the finalizer from Workloads, queues, flavors, checks and topologies, and deletes
-    queueing's admission policies. No Job and no other object is deleted. The command can be
-    repeated.
+    Removes the finalizer from Workloads, queues, flavors, checks, topologies and QueueableKinds,
+    and deletes queueing's admission policies. No Job and no other object is deleted. The command
+    can be repeated.
     """
     try:
         with reaching_it():

@@ -19,6 +19,7 @@ from queueing.kube.request import ListQuery
 from queueing.kube.resources import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
+    QUEUEABLE_KINDS,
     RESOURCE_FLAVORS,
     TOPOLOGIES,
     WORKLOADS,
@@ -32,7 +33,14 @@ PAGE = 500
 AT_ONCE = 16
 ATTEMPTS = 5
 """Tries to change one object that others change, too."""
-HELD = (WORKLOADS, CLUSTER_QUEUES, RESOURCE_FLAVORS, ADMISSION_CHECKS, TOPOLOGIES)
+HELD = (
+    WORKLOADS,
+    CLUSTER_QUEUES,
+    RESOURCE_FLAVORS,
+    ADMISSION_CHECKS,
+    TOPOLOGIES,
+    QUEUEABLE_KINDS,
+)
 DEFINITION = f"{WORKLOADS.plural}.{WORKLOADS.group}"
 
 
@@ -71,7 +79,7 @@ async def release_finalizers(client: Client) -> tuple[int, list[str]]:
     freed, held = 0, []
     for resource in HELD:
         try:
-            count = await _let_go_of(client, resource)
+            count = await let_go_of(client, resource)
             logger.info("%d %s let go of", count, resource.plural)
             freed += count
         except* NotFoundError:
@@ -83,7 +91,8 @@ async def release_finalizers(client: Client) -> tuple[int, list[str]]:
     return freed, held
 
 
-async def _let_go_of(client: Client, resource: Resource) -> int:
+async def let_go_of(client: Client, resource: Resource) -> int:
+    """Take our finalizer off all objects of a kind; return off how many. Raises KubeError."""
     count, page = 0, _Page(())
     gate = asyncio.Semaphore(AT_ONCE)
     while True:

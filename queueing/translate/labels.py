@@ -29,8 +29,6 @@ POD_WORKLOAD = "kueue.x-k8s.io/workload"
 POD_CLUSTER_QUEUE = "kueue.x-k8s.io/cluster-queue-name"
 POD_LOCAL_QUEUE = "kueue.x-k8s.io/local-queue-name"
 RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
-KIND_IN_USE = "queueing.dev/kind-in-use"
-"""Finalizer of a QueueableKind whose objects are queued by it."""
 
 GANG = "queueing.dev/gang"
 """Label: Jobs of one namespace with one value are one gang; on its Workload too."""

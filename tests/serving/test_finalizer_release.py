@@ -11,12 +11,20 @@ import yaml
 from queueing.apiserver.server import serve
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
-from queueing.kube.resources import CLUSTER_QUEUES, RESOURCE_FLAVORS, WORKLOADS, Target
+from queueing.kube.resources import (
+    CLUSTER_QUEUES,
+    QUEUEABLE_KINDS,
+    RESOURCE_FLAVORS,
+    WORKLOADS,
+    Target,
+)
 from queueing.serving import finalizer_release
 from queueing.serving.finalizer_release import is_uninstallation, release_finalizers
 from queueing.webhooks.admission import IN_USE
 
 CRDS = Path(__file__).parents[2] / "config" / "crd"
+KINDS = CRDS / "queueing.dev_queueablekinds.yaml"
+DESCRIPTION = Path(__file__).parents[2] / "examples" / "kinds" / "description.yaml"
 OTHER = "example.com/audit"
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
 
@@ -26,7 +34,7 @@ async def client() -> AsyncIterator[Client]:
     async with serve() as api, Client(Cluster.plain(api.url)) as made:
         api.load(
             yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
-            for file in sorted(CRDS.glob("kueue*.yaml"))
+            for file in (*sorted(CRDS.glob("kueue*.yaml")), KINDS)
         )
         yield made
 
@@ -55,7 +63,11 @@ async def test_our_finalizer_goes_and_others_stay(
         await client.create(WORKLOADS.within("default"), body)
     await client.create(RESOURCE_FLAVORS.within(), thing("ResourceFlavor", "any", {}, IN_USE))
     await client.create(CLUSTER_QUEUES.within(), thing("ClusterQueue", "team", {}, OTHER))
+    description = yaml.safe_load(DESCRIPTION.read_text())
+    description["metadata"]["finalizers"] = [IN_USE]
+    await client.create(QUEUEABLE_KINDS.within(), description)
     await release_finalizers(client)
+    assert await finalizers(client, QUEUEABLE_KINDS.at(description["metadata"]["name"])) == []
     for number in range(5):
         assert await finalizers(client, WORKLOADS.at(f"w{number}", "default")) == [OTHER]
     assert await finalizers(client, RESOURCE_FLAVORS.at("any")) == []

@@ -168,7 +168,7 @@ class QueueableKinds:
 
     async def _hold(self, found: QueueableKind) -> None:
         """Have a QueueableKind stay as long as Workloads need it."""
-        finalizers = [*found.metadata.finalizers, labels.KIND_IN_USE]
+        finalizers = [*found.metadata.finalizers, labels.RESOURCE_IN_USE]
         await self._write_finalizers(found, finalizers)
 
     async def _release(self, name: Key, found: QueueableKind) -> None:
@@ -183,7 +183,7 @@ class QueueableKinds:
                 self._queue.add_after(name, self._writes.client.write_timeout_s)
                 return
         if _is_held(found):
-            kept = [one for one in found.metadata.finalizers if one != labels.KIND_IN_USE]
+            kept = [one for one in found.metadata.finalizers if one != labels.RESOURCE_IN_USE]
             await self._write_finalizers(found, kept)
 
     async def _write_finalizers(self, found: QueueableKind, finalizers: Sequence[str]) -> None:
@@ -221,4 +221,4 @@ class QueueableKinds:
 
 
 def _is_held(found: QueueableKind) -> bool:
-    return labels.KIND_IN_USE in found.metadata.finalizers
+    return labels.RESOURCE_IN_USE in found.metadata.finalizers
