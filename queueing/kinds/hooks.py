@@ -79,8 +79,9 @@ class Hooks:
     """Returns what an object cannot be read without. Raises UnreadableError."""
     related_kinds: tuple[RelatedKind, ...] = ()
     """The kinds that `related` may name."""
-    pod_sets: Callable[[Seen, Sequence[PodSet]], Sequence[PodSet]] | None = None
-    """Returns the pod sets, given those of the description. Raises UnreadableError."""
+    pod_sets: Callable[[Seen, Sequence[PodSet]], Iterable[PodSet]] | None = None
+    """Yields the pod sets, given those of the description. Raises UnreadableError. No more of them
+    are asked for than a Workload may have, and one."""
     reclaimable: Callable[[Seen], Mapping[str, int]] | None = None
     """Returns how many pods of each set will never be needed again."""
     uncharged: Callable[[Seen], Iterable[str]] | None = None

@@ -7,6 +7,7 @@ that nobody looks at costs no more than its decoding.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
 from queueing.kinds.templates import Document
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
 from queueing.translate.wire.workloads import Workload
-from queueing_api.queueing.v1alpha1.queueable_kind import EndRule
+from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, EndRule
 
 GROUPS_MAX = 1_000_000
 """Most groups that one object may have."""
@@ -183,16 +184,29 @@ class View:
         stopped = self.kind.stopped
         return stopped is not None and self._holds(stopped)
 
-    @cached_property
+    @property
     def pod_sets(self) -> tuple[PodSet, ...]:
         """The pods that it asks for; empty for kinds whose pods are queued one by one."""
+        if isinstance(self._pod_sets, UnreadableError):
+            raise self._pod_sets
+        return self._pod_sets
+
+    @cached_property
+    def _pod_sets(self) -> tuple[PodSet, ...] | UnreadableError:
+        """The pod sets, or why there are none: both are found once, however often one asks."""
         if self._known_pod_sets:
             return self._known_pod_sets
+        try:
+            return self._read_pod_sets()
+        except UnreadableError as error:
+            return error
+
+    def _read_pod_sets(self) -> tuple[PodSet, ...]:
         kind = self.kind
         hooked = kind.hooks.pod_sets is not None
         found = read_pod_sets(self._struct, self.variables, kind.pod_sets, hooked=hooked)
         if kind.hooks.pod_sets is not None:
-            found = tuple(kind.hooks.pod_sets(self, found))
+            found = tuple(islice(kind.hooks.pod_sets(self, found), POD_SETS_MAX + 1))
         elif not kind.pod_sets:
             return ()
         return checked(found)

@@ -1,5 +1,7 @@
 """What expressions may cost on one object: nobody waits long for an object, however large it is."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -7,14 +9,18 @@ import pytest
 
 from queueing.kinds.compiler import compiled
 from queueing.kinds.expressions import STEPS_MAX
+from queueing.kinds.hooks import NO_HOOKS, Hooks, Seen
 from queueing.kinds.jobs import DescribedJob, read_job
+from queueing.kinds.pod_sets import PodSet
 from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
 
 TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
 ENTRIES = [{"ready": index % 2 == 0, "name": f"t-{index}"} for index in range(1500)]
 
 
-def read(status: Any, *, active: str = "false", **rules: Any) -> DescribedJob:
+def read(
+    status: Any, *, active: str = "false", hooks: Hooks = NO_HOOKS, **rules: Any
+) -> DescribedJob:
     """Read an object with a status by a description with an expression."""
     named = {"group": "lab.example.com", "version": "v1", "kind": "Experiment", "plural": "exps"}
     spec = {
@@ -25,7 +31,7 @@ def read(status: Any, *, active: str = "false", **rules: Any) -> DescribedJob:
         **rules,
     }
     thing = {"metadata": {"name": "e"}, "spec": {"template": TEMPLATE}, "status": status}
-    kind = compiled(QueueableKindSpec.model_validate(spec))
+    kind = compiled(QueueableKindSpec.model_validate(spec), hooks)
     return read_job(kind, msgspec.json.encode(thing), lambda _: None)
 
 
@@ -89,3 +95,16 @@ def test_an_object_with_a_thousand_entries_is_read() -> None:
 def test_texts_are_not_summed_up() -> None:
     found = read({"l": ["a" * 1000] * 1000}, active="object.status.l.sum() == ''")
     assert "no such overload: sum of string" in found.problem
+
+
+def test_no_more_pod_sets_are_made_than_a_workload_may_have_and_one() -> None:
+    made: list[PodSet] = []
+
+    def endless(_: Seen, found: Sequence[PodSet]) -> Iterator[PodSet]:
+        while True:
+            made.append(replace(found[0], name=f"s-{len(made)}"))
+            yield made[-1]
+
+    found = read({}, hooks=Hooks(pod_sets=endless))
+    assert "more than 18 pod sets" in found.problem
+    assert len(made) == 19

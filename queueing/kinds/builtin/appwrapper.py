@@ -88,15 +88,15 @@ def _wrapped() -> Mapping[tuple[str, str], Kind]:
     return {(one.api_version, one.name): one for one in map(compiled, specs)}
 
 
-def pod_sets(wrapper: Seen, found: Sequence[PodSet]) -> list[PodSet]:
-    """Return the pod sets of all wrapped objects, numbered through."""
+def pod_sets(wrapper: Seen, found: Sequence[PodSet]) -> Iterator[PodSet]:
+    """Yield the pod sets of all wrapped objects, numbered through."""
     several = (
         replace(component, name="", count=count, template=template)
         for at, component in enumerate(found)
         for count, template in _of_component(wrapper, at, component)
     )
     name = wrapper.metadata.name
-    return [replace(one, name=f"{name}-{number}") for number, one in enumerate(several)]
+    return (replace(one, name=f"{name}-{number}") for number, one in enumerate(several))
 
 
 def _of_component(wrapper: Seen, at: int, component: PodSet) -> Iterator[Found]:

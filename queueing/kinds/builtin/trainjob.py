@@ -233,7 +233,7 @@ HOOKS = Hooks(
         )
         for kind in (CLUSTER_RUNTIME, TRAINING_RUNTIME)
     ),
-    pod_sets=lambda job, found: list(pod_sets(job, found)),
+    pod_sets=pod_sets,
     reclaimable=reclaimable,
     start=start,
     undo=undo,
