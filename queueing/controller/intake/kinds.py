@@ -73,6 +73,8 @@ class Kinds:
         self._related = RelatedObjects(client, self._read_anew)
         self._wanted: dict[GroupKind, Kind] = {}
         self._definitions: dict[str, Definition] = {}
+        self._late: set[GroupKind] = set()
+        """Kinds that were activated when Workloads were looked at already."""
         self._discovered: set[GroupKind] = set()
         """Kinds without a definition that are served nevertheless."""
         self._followed: dict[GroupKind, _Followed] = {}
@@ -92,7 +94,9 @@ class Kinds:
         self._wanted[of] = kind
         self._objects.kinds[of] = kind.names
         self._settle(of)
-        self._pump.attend_workloads_of(of)
+        if self._group is not None:  # else all Workloads are looked at when they are listed
+            self._late.add(of)
+            self._pump.attend_workloads_of(of)
 
     def retire(self, of: GroupKind) -> None:
         """Queue no objects of a kind any more; their Workloads stay."""
@@ -208,7 +212,8 @@ class Kinds:
     def _on_object(self, of: GroupKind, event: WatchEvent[DescribedJob]) -> None:
         self._pump.on_described(event)
         if isinstance(event, Synced):
-            self._pump.attend_workloads_of(of)  # their jobs may have gone before
+            if of in self._late:
+                self._pump.attend_workloads_of(of)  # their jobs may have gone before
             self._tell(of)
 
     def _read_anew(self, changed: Related) -> None:
