@@ -159,7 +159,8 @@ def test_a_remedy_that_was_told_works(served: Installation) -> None:
     served.api.wait_one(
         "Job", "train", lambda one: not one["spec"].get("suspend"), namespace="ours"
     )
-    assert explained(served, f"namespaces/ours/workloads/{name}")["state"] == "Admitted"
+    path = f"namespaces/ours/workloads/{name}"
+    until(lambda: explained(served, path)["state"] == "Admitted", "answers are shared for a second")
     told(served, "stop", "job/train", "-n", "ours")
     served.api.wait_one("Job", "train", lambda one: one["spec"].get("suspend"), namespace="ours")
     assert "it is deactivated" in told(served, "explain", "job/train", "-n", "ours")
