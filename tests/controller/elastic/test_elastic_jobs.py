@@ -112,8 +112,9 @@ async def test_pods_beyond_the_quota_wait_at_their_gate(world: MakeWorld) -> Non
 
 async def test_a_job_shrinks_in_place_and_its_quota_is_free_at_once(world: MakeWorld) -> None:
     async with world() as w:
-        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 4), job("b", cpu="3"))
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 4))
         await runs(w, "a", 4)
+        await w.make(job("b", cpu="3"))
         (before,) = [one for one in await slices(w) if count(one) == 4]
         await scale(w, "a", 1)
         await runs(w, "b", 1)
