@@ -124,6 +124,19 @@ async def test_a_job_shrinks_in_place_and_its_quota_is_free_at_once(world: MakeW
         await runs(w, "a", 1)
 
 
+async def test_a_job_that_shrinks_to_nothing_grows_again(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, elastic("a", 2))
+        await runs(w, "a", 2)
+        await scale(w, "a", 0)
+        await w.until("ClusterQueue", "cq", uses("0"))
+        await scale(w, "a", 1)
+        await runs(w, "a", 1)
+        await w.until("ClusterQueue", "cq", uses("1"))
+        (left,) = await slices(w)
+        assert count(left) == 1
+
+
 async def test_a_job_that_wants_less_again_takes_its_wish_back(world: MakeWorld) -> None:
     async with world() as w:
         await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE, elastic("a", 2))
