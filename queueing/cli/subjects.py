@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from queueing.cli.output import UsageProblem
+from queueing.translate.jobs.slices import OUT_OF_SYNC, REPLACED
+from queueing.translate.labels import SLICE_NAME
 
 CLUSTER_QUEUE, LOCAL_QUEUE, WORKLOAD = "clusterqueue", "localqueue", "workload"
 SPELLINGS: Mapping[str, str] = MappingProxyType(
@@ -64,12 +66,22 @@ def is_meant(subject: Named, workload: Mapping[str, Any]) -> bool:
     metadata = workload["metadata"]
     if subject.kind in {"", WORKLOAD} and metadata["name"] == subject.name:
         return True
-    if subject.kind == WORKLOAD:
+    if subject.kind == WORKLOAD or was_replaced(workload):
         return False
     return any(
         one["name"] == subject.name and _is_kind(subject.kind, one["kind"])
         for one in metadata.get("ownerReferences") or ()
     )
+
+
+def was_replaced(workload: Mapping[str, Any]) -> bool:
+    """Say whether it is a slice of an elastic job, and others stand for the job by now."""
+    conditions = (workload.get("status") or {}).get("conditions") or ()
+    over = any(
+        one.get("type") == "Finished" and one.get("reason") in {REPLACED, OUT_OF_SYNC}
+        for one in conditions
+    )
+    return over and SLICE_NAME in (workload["metadata"].get("annotations") or {})
 
 
 def is_made_for(subject: Named, name: str) -> bool:

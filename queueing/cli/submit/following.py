@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.cli.get.states import State, condition, state_of, why
+from queueing.cli.subjects import was_replaced
 from queueing.kube.client import Client
 from queueing.kube.errors import KubeError, RefusedError
 from queueing.kube.listing import list_all
@@ -57,7 +58,8 @@ class Following:
         target = WORKLOADS.within(metadata["namespace"])
         for one in await list_all(self.client, target, dict[str, Any]):
             owners = one["metadata"].get("ownerReferences") or ()
-            if any(each["uid"] == metadata["uid"] for each in owners):
+            mine = any(each["uid"] == metadata["uid"] for each in owners)
+            if mine and not was_replaced(one):
                 return one
         return None
 
