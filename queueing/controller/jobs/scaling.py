@@ -32,5 +32,6 @@ def as_scaled(job: JobView, objects: Objects) -> tuple[JobView, str]:
     pod_sets = tuple(
         msgspec.structs.replace(one, count=counts.get(one.name, one.count)) for one in job.pod_sets
     )
-    told = (generation, *(str(one.metadata.generation) for one in clusters))
+    # A cluster that takes the place of another one counts its generations anew.
+    told = (generation, *(f"{one.metadata.uid}.{one.metadata.generation}" for one in clusters))
     return replace(job, pod_sets=pod_sets), "_".join(told)

@@ -201,8 +201,9 @@ def _shrink(job: JobView, standing: Workload) -> Action | None:
         return None
     needless = {one.name: one.reclaimable for one in job.pod_sets}
     known = {one.name: one.count for one in standing.status.reclaimable_pods}
-    if any(count > needless.get(name, count) for name, count in known.items()):
-        return Reclaim(standing, {name: min(needless[name], known[name]) for name in known})
+    kept = {name: min(count, needless.get(name, count)) for name, count in known.items()}
+    if kept != known:
+        return Reclaim(standing, kept)
     return Resize(standing, wanted)
 
 

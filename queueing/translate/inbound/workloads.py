@@ -99,7 +99,8 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     admission = _admission(status.admission, asks.pod_sets)
     unusable_admission = admission.unusable if admission is not None else ""
     sliced = slice_of(meta) if rules.slices_jobs and SLICE_NAME in meta.annotations else ""
-    by_claims = any(one.devices for one in asks.pod_sets) if sliced else False
+    by_claims = ELASTIC_DEVICES if sliced and any(one.devices for one in asks.pod_sets) else ""
+    problems = (asks.problems, unusable_boost, unusable_admission, by_claims)
     return WorkloadFact(
         key=meta.key,
         uid=meta.life,
@@ -128,17 +129,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         max_execution_s=spec.maximum_execution_time_seconds,
         past_execution_s=status.accumulated_past_execution_time_seconds,
         deleting=meta.deleting,
-        misconfigured="; ".join(
-            filter(
-                None,
-                (
-                    asks.problems,
-                    unusable_boost,
-                    unusable_admission,
-                    ELASTIC_DEVICES if by_claims else "",
-                ),
-            )
-        ),
+        misconfigured="; ".join(filter(None, problems)),
         slice_of=sliced,
         user=meta.labels.get(USER, ""),
     )
