@@ -11,7 +11,7 @@ from typing import TypeVar
 from bench.results import Result, percentile
 from queueing.controller.process.garbage_collection import postponed
 from queueing.core.names import FlavorName, PodSetName, ResourceName
-from queueing.core.topology.assignment import HOSTNAME, Assignment
+from queueing.core.topology.assignment import HOSTNAME, Assignment, Occupancy
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import place
 from queueing.core.topology.requests import (
@@ -91,14 +91,14 @@ class World:
 
     def admit(self, gang: PodSetRequest, found: Assignment) -> None:
         usage = found.usage(in_order(dict(gang.pod.requests), pods=1))
-        self.forest.charge(FLAVOR, usage)
+        self.forest.charge(Occupancy((FLAVOR,), hosts=True, usage=usage))
         gpus = dict(gang.pod.requests)[GPU] * gang.count
         self.running.append((usage, gpus))
         self.used += gpus
 
     def release(self) -> None:
         usage, gpus = self.running.pop(self.random.randrange(len(self.running)))
-        self.forest.charge(FLAVOR, usage, -1)
+        self.forest.charge(Occupancy((FLAVOR,), hosts=True, usage=usage), -1)
         self.used -= gpus
 
     def ask(self, gang: PodSetRequest) -> Assignment | None:

@@ -7,7 +7,7 @@ from queueing.core.devices import DeviceAsk
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
 from queueing.core.lifecycle.steps import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.core.reasons import Obstacle, Unplaced, Unreadable, Unsuitable
+from queueing.core.reasons import Obstacle, Unreadable, Unsuitable
 from queueing.core.selectors import Requirement, fault, meets, untolerated
 
 
@@ -57,16 +57,15 @@ def ineligibility(
     """Return why pods may not use a flavor; None if they may.
 
     A flavor with a topology is only for pods that request one, unless all flavors of the queue have
-    one. Even these pods get `Unplaced`, because placement by topology is not supported.
+    one.
     """
     flavor = option.flavor
     if flavor is None:
         return Unsuitable(f"flavor {option.name} not found")
     for pod_set in pod_sets:
-        if pod_set.wants_topology and not flavor.topology:
-            return Unsuitable(f'Flavor "{flavor.name}" does not support TopologyAwareScheduling')
-        if flavor.topology and not pod_set.wants_topology and not group.places_all:
-            return Unsuitable(f'Flavor "{flavor.name}" supports only TopologyAwareScheduling')
+        misplaced = _misplaced(group, flavor, pod_set)
+        if misplaced is not None:
+            return misplaced
         taint = untolerated(flavor.taints, (*pod_set.tolerations, *flavor.tolerations))
         if taint is not None:
             spelled = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
@@ -74,11 +73,31 @@ def ineligibility(
         mismatch = _mismatch(pod_set, flavor)
         if mismatch is not None:
             return mismatch
-    if flavor.topology:
-        return Unplaced(
-            f"flavor {flavor.name} places pods by topology {flavor.topology},"
-            " which is not supported yet"
-        )
+    return None
+
+
+def _misplaced(group: CompiledGroup, flavor: FlavorFact, pod_set: PodSet) -> Unsuitable | None:
+    """Return why pods that ask for a topology, or do not, may not use a flavor."""
+    title = f'Flavor "{flavor.name}"'
+    if not pod_set.wants_topology:
+        if flavor.topology and not group.places_all:
+            return Unsuitable(f"{title} supports only TopologyAwareScheduling")
+        return None
+    if not flavor.topology:
+        asked = pod_set.requests if pod_set.placeable is None else dict(pod_set.placeable.requests)
+        if group.covered.isdisjoint(asked):
+            return None  # it is for resources that only quota knows
+        return Unsuitable(f"{title} does not support TopologyAwareScheduling")
+    if flavor.levels is None:
+        return Unsuitable(f"{title} information missing in TAS cache")
+    request = pod_set.topology
+    named = [*(one.topology for one in request.slices)]
+    if request.required or request.preferred:
+        named.append(request.required or request.preferred or "")
+    elif not request.slices and not request.unconstrained:
+        named.append("")
+    if not set(named) <= set(flavor.levels):
+        return Unsuitable(f"{title} does not contain the requested level")
     return None
 
 

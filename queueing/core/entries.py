@@ -9,6 +9,7 @@ from queueing.core.decisions import Admit, Bar, Mode, Preempt, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.flavors.assignment import Assignment, Choices, Progress
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
+from queueing.core.placed_usage import placed
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -61,7 +62,8 @@ class Entry:
 
     def __post_init__(self) -> None:
         found = self.assignment
-        self.usage = found.charged if found.saved else found.usage
+        usage = found.charged if found.saved else found.usage
+        self.usage = placed(usage, found.occupancies()) if found.places else usage
 
     @property
     def barred_before(self) -> Bar | None:

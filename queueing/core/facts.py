@@ -26,6 +26,9 @@ from queueing.core.names import (
 )
 from queueing.core.selectors import Requirement, Selector, Taint, Toleration
 from queueing.core.stakes import Stake
+from queueing.core.topology.assignment import Assignment as Placement
+from queueing.core.topology.requests import NOTHING_ASKED, Placeable, TopologyRequest
+from queueing.core.topology.tree import Amounts, Node
 from queueing.core.values import value
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
@@ -189,6 +192,8 @@ class FlavorFact:
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: str | None = None
+    levels: tuple[str, ...] | None = None
+    """The levels of that topology, as the engine knows them; None while it does not exist."""
     devices: Mapping[str, DeviceOffer] = field(default_factory=dict)
     """What its devices offer, by shape of the request."""
 
@@ -208,6 +213,14 @@ class TopologyFact:
 
     name: str
     levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeUsageFact:
+    """What pods on a node use that no topology placed, among it a number of `pods`."""
+
+    name: str
+    usage: Amounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +248,9 @@ class PodSet:
     wants_topology: bool = False
     """Whether it requests topology-aware placement, so that only flavors with a topology serve it.
     """
+    topology: TopologyRequest = NOTHING_ASKED
+    placeable: Placeable | None = None
+    """One pod as its template says, whatever quota counts; None where no flavor has a topology."""
     shape: str = ""
     """Digest of all in the pod template that a decision may depend on."""
     devices: tuple[DeviceAsk, ...] = ()
@@ -249,6 +265,8 @@ class PodSetAssignment:
     count: int
     flavors: Mapping[ResourceName, FlavorName]
     usage: Mapping[ResourceName, int]
+    placement: Placement | None = None
+    """Where the pods are to run; None where no topology places them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,6 +399,8 @@ class Kind(StrEnum):
     FLAVOR = "ResourceFlavor"
     CHECK = "AdmissionCheck"
     TOPOLOGY = "Topology"
+    NODE = "Node"
+    NODE_USAGE = "NodeUsage"
     NAMESPACE = "Namespace"
     WORKLOAD = "Workload"
 
@@ -400,6 +420,8 @@ Fact = (
     | FlavorFact
     | CheckFact
     | TopologyFact
+    | Node
+    | NodeUsageFact
     | NamespaceFact
     | WorkloadFact
     | Gone

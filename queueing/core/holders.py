@@ -6,10 +6,11 @@ from typing import NamedTuple, Protocol
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
+from queueing.core.placed_usage import placed
 from queueing.core.settings import Settings
 from queueing.core.sharing import ClaimCharge, Commons, Flavors, Use, added
 from queueing.core.stakes import Stake
-from queueing.core.usage import held_parts
+from queueing.core.usage import held_parts, held_places
 from queueing.core.values import value
 
 
@@ -134,7 +135,7 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         timestamp=queue_timestamp(workload, settings),
         reserved_at=workload.conditions["QuotaReserved"].changed,
         evicted=workload.evicted,
-        usage=added(own, parts),
+        usage=placed(added(own, parts), held_places(workload)),
         stake=workload.stake,
         parts=parts,
         own=own if parts else None,

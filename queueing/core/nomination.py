@@ -11,6 +11,7 @@ from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.partial import largest_that_fits
+from queueing.core.flavors.placing import Placing
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
 from queueing.core.names import QueueName, ResourceName, Uid
@@ -169,22 +170,30 @@ def _nominate(
     preemption = None
     if not rules.never_preempts:
         preemption = _preemption(head, world, reach, spared=spared | head.spared)
+    placing = Placing(rules, world.tree, world.settings) if rules.offer.places else None
     search = Search(rules, node, oracle=preemption, settings=world.settings, commons=commons)
-    full = search.assign(head.demand, head.progress, head.nominated)
+
+    def assign(demand: Demand) -> Assignment:
+        found = search.assign(demand, head.progress, head.nominated)
+        if placing is not None:
+            placing.complete(found)
+        return found
+
+    full = assign(head.demand)
     if full.fits and _is_covered(head, world, full):
         return Entry(head, rules, node, full)
-    targets = _targets(preemption, full)
+    targets = _targets(preemption, full, placing)
     if targets and _is_covered(head, world, full):
         return Entry(head, rules, node, full, targets)
     if world.settings.partial_admission and head.demand.may_shrink:
 
         def judge(demand: Demand) -> Entry | None:
-            assignment = search.assign(demand, head.progress, head.nominated)
+            assignment = assign(demand)
             if not _is_covered(head, world, assignment):
                 return None
             if assignment.fits:
                 return Entry(head, rules, node, assignment)
-            targets = _targets(preemption, assignment)
+            targets = _targets(preemption, assignment, placing)
             return Entry(head, rules, node, assignment, targets) if targets else None
 
         reduced = largest_that_fits(head.demand, judge)
@@ -193,10 +202,19 @@ def _nominate(
     return Entry(head, rules, node, full, targets)
 
 
-def _targets(preemption: VictimSearch | None, assignment: Assignment) -> list[Target]:
-    if preemption is None or not assignment.needs_preemption:
+def _targets(
+    preemption: VictimSearch | None, assignment: Assignment, placing: Placing | None
+) -> list[Target]:
+    """Return the victims that an assignment needs, and reserve its places in a topology."""
+    if not assignment.needs_preemption:
         return []
-    return preemption.targets(assignment.charged, assignment.contested)
+    has_place = None if placing is None else placing.condition(assignment)
+    targets = []
+    if preemption is not None:
+        targets = preemption.targets(assignment.charged, assignment.contested, has_place)
+    if placing is not None:
+        placing.reserve(assignment, [one.holder for one in targets])
+    return targets
 
 
 def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid]) -> VictimSearch:

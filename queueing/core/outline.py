@@ -107,6 +107,8 @@ def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], .
         if first is None or ask.obstacles[first] is not None:
             return None
         option = ask.group.options[first]
+        if option.flavor is not None and option.flavor.topology:
+            return None  # quota is not all that it needs
         found += [(option.resources[name], amount) for name, amount in ask.amounts_in(option.name)]
     return tuple(found)
 

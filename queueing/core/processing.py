@@ -3,7 +3,7 @@
 Called by `rounds`, once per entry of a round, in their order.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,6 +14,7 @@ from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy, 
 from queueing.core.holders import Holder
 from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
 from queueing.core.nomination import World, nominate
+from queueing.core.placed_usage import placed, places_of, without_pods
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
@@ -28,7 +29,7 @@ from queueing.core.reasons import (
     passed_over,
     pending_preemption,
 )
-from queueing.core.settings import Settings
+from queueing.core.settings import Compatibility, Settings
 
 
 class Draft:
@@ -91,12 +92,33 @@ class Draft:
 
     def fits(self, entry: Entry) -> bool:
         """Say whether an entry fits once all victims so far, and its own, have left."""
+        return self._try(entry, self._fits)
+
+    def lacks_place(self, entry: Entry) -> bool:
+        """Say whether an entry that does not fit would, if its pods had another place."""
+        return bool(places_of(entry.usage)) and self._try(entry, _has_quota)
+
+    def _try(self, entry: Entry, question: Callable[[Entry], bool]) -> bool:
+        """Ask a question about the tree as it will be without all victims so far, and its own."""
         if not self._leaving and not entry.targets:
-            return _fits(entry)
+            return question(entry)
         with self.without_victims():
             for target in entry.targets:
                 self.world.tree.remove_usage(target.holder.queue, target.holder.usage)
-            return _fits(entry)
+            return question(entry)
+
+    def _fits(self, entry: Entry) -> bool:
+        return _has_quota(entry) and self._has_room(entry)
+
+    def _has_room(self, entry: Entry, *, now: bool = False) -> bool:
+        """Say whether the leaves that its pods were given have room.
+
+        As Kueue counts, the number of pods on a node is not looked at.
+        """
+        places, forest = places_of(entry.usage), self.world.tree.forest
+        if places and self.world.settings.compatibility is Compatibility.KUEUE:
+            places = [without_pods(one) for one in places]
+        return all(forest.has_room(one, now=now) for one in places)
 
     def fits_now(self, entry: Entry) -> bool:
         """Say whether an entry fits into what nobody holds now; True where that is not asked.
@@ -111,7 +133,7 @@ class Draft:
         fits = all(
             amount <= max(0, entry.node.cell(resource).available_now())
             for resource, amount in entry.usage.items()
-        )
+        ) and self._has_room(entry, now=True)
         for queue, usage in self._admitted:
             tree.hold(queue, usage, -1)
         return fits
@@ -123,6 +145,8 @@ def process(entry: Entry, draft: Draft) -> Ruling:
     overlaps = bool(victims) and any(one.holder.uid in victims for one in entry.targets)
     if overlaps and draft.world.settings.recompute_overlapping:
         ruling = _rule_anew(entry, draft)
+    elif places_of(entry.usage) and _lost_its_place(entry, draft):
+        ruling = _rule(_placed_anew(entry, draft), draft, overlaps=False, deferred=False)
     else:
         ruling = _rule(entry, draft, overlaps=overlaps, deferred=False)
     if ruling.preemptions or ruling.taken:
@@ -146,6 +170,20 @@ def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
     if isinstance(ruling.decision, Wait):
         return ruling._replace(decision=replace(ruling.decision, recomputed=True))
     return ruling
+
+
+def _lost_its_place(entry: Entry, draft: Draft) -> bool:
+    """Say whether earlier entries took the places of this one's pods, and nothing else."""
+    asks = entry.barred is None and (entry.assignment.fits or entry.targets)
+    recomputes = draft.world.settings.recompute_placement
+    return bool(asks and recomputes) and not draft.fits(entry) and draft.lacks_place(entry)
+
+
+def _placed_anew(entry: Entry, draft: Draft) -> Entry:
+    """Nominate an entry again, for the same flavors, with what earlier entries took."""
+    head = replace(entry.head, nominated=entry.assignment.choices)
+    spared = frozenset(draft.victims)
+    return nominate(head, draft.world, draft.world.reach(), spared=spared)
 
 
 def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruling:
@@ -346,8 +384,8 @@ def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Reque
     return Ruling(entry, wait)
 
 
-def _reservation(entry: Entry) -> dict[FlavorResource, int]:
-    """Return the quota that a head without candidates keeps from later entries.
+def _reservation(entry: Entry) -> Mapping[FlavorResource, int]:
+    """Return the quota, and the places, that a head without candidates keeps from later entries.
 
     Otherwise smaller workloads would starve it. As in Kueue it is the request, but at most what is
     left of the nominal quota; if it borrows, of nominal quota plus borrowing limit.
@@ -363,10 +401,10 @@ def _reservation(entry: Entry) -> dict[FlavorResource, int]:
             kept[resource] = amount
         else:
             kept[resource] = max(0, min(amount, left + cell.limits.borrowing_limit))
-    return kept
+    return placed(kept, places_of(entry.usage))
 
 
-def _fits(entry: Entry) -> bool:
+def _has_quota(entry: Entry) -> bool:
     for resource, amount in entry.usage.items():  # noqa: SIM110 - hot path, as all() costs more
         if amount > entry.node.available(resource):
             return False

@@ -16,13 +16,18 @@ OUTLINES_MAX = 65_536
 class Offer:
     """Resource groups and flavors, without quotas, and a memo of the outlines of demands."""
 
-    __slots__ = ("_outlines", "flavors", "groups")
+    __slots__ = ("_outlines", "flavors", "groups", "places", "places_all")
 
     def __init__(
         self, groups: tuple[CompiledGroup, ...], flavors: Mapping[FlavorName, FlavorFact | None]
     ) -> None:
         self.groups = groups
         self.flavors = flavors
+        topologies = [one is not None and bool(one.topology) for one in flavors.values()]
+        self.places = any(topologies)
+        """Whether any flavor has a topology."""
+        self.places_all = all(topologies)
+        """Whether all have one, so that also pods which do not request one are placed by it."""
         self._outlines: dict[Shape, Outline] = {}
 
     def outline(self, demand: Demand, quota_check: QuotaCheck) -> Outline:

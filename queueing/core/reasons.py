@@ -61,8 +61,8 @@ class Unsuitable:
         return None
 
 
-class Unplaced(Unsuitable):
-    """A flavor whose pods would have to be placed by topology, which is not supported."""
+class NoPlace(Unsuitable):
+    """Nodes of a flavor that have no place for the pods now, though there is quota."""
 
     __slots__ = ()
     severity: ClassVar[Severity] = Severity.TOPOLOGY_PLACEMENT_FAILED

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from queueing.core.names import ResourceName
+from queueing.core.topology.requests import KUEUE_DEFAULTS, Profile
 
 
 class Compatibility(StrEnum):
@@ -110,6 +111,12 @@ class Settings:
     explicit_reasons: bool = True
     """Use the specific reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False
+    placement: Profile = KUEUE_DEFAULTS
+    """How pods are placed by topology."""
+    overlapping_flavors: bool = True
+    """What is placed through one flavor counts in others that select the same nodes."""
+    recompute_placement: bool = True
+    """Nominate a head anew if earlier ones of its round took its place in a topology."""
 
     rules: Rules = field(init=False, compare=False, repr=False)
     """What the engine does beyond Kueue, by `compatibility`."""

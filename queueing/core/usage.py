@@ -15,6 +15,8 @@ from queueing.core.sharing import (
     shared_by,
     slice_parts,
 )
+from queueing.core.topology.assignment import HOSTNAME, Occupancy
+from queueing.core.topology.requests import in_order
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -105,6 +107,34 @@ def assigned_usage(pod_sets: Iterable[PodSetAssignment]) -> dict[FlavorResource,
                 key = FlavorResource(flavor, resource)
                 total[key] = total.get(key, 0) + amount
     return total
+
+
+def occupancies(
+    pod_sets: Iterable[tuple[PodSetAssignment, PodSet]],
+) -> tuple[Occupancy, ...]:
+    """Return what placed pods use of leaves: what their templates request, and a pod each.
+
+    Reclaimable pods count as well: their place is free only when the workload has ended.
+    """
+    found = []
+    for one, pod_set in pod_sets:
+        if one.placement is not None:
+            pod = pod_set.placeable
+            requests = in_order(pod_set.requests) if pod is None else pod.requests
+            usage = one.placement.usage(in_order(dict(requests), pods=1))
+            hosts = one.placement.levels == (HOSTNAME,)
+            flavors = tuple(sorted(set(one.flavors.values())))
+            found.append(Occupancy(flavors, hosts=hosts, usage=usage))
+    return tuple(found)
+
+
+def held_places(workload: WorkloadFact) -> tuple[Occupancy, ...]:
+    """Return what the placed pods of a workload that holds quota use of leaves."""
+    if workload.admission is None:
+        return ()
+    asked = {one.name: one for one in workload.pod_sets}
+    admitted = workload.admission.pod_sets
+    return occupancies((one, asked[one.name]) for one in admitted if one.name in asked)
 
 
 def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:
@@ -201,6 +231,7 @@ def _shape_of(pod_sets: Sequence[PodSetDemand], job: str) -> Shape:
             one.pod_set.node_affinity,
             one.pod_set.tolerations,
             one.pod_set.wants_topology,
+            one.pod_set.placeable,
             one.pod_set.devices,
         )
         for one in pod_sets

@@ -37,14 +37,14 @@ from queueing.translate import budgets, credits_wire
 from queueing.translate import credits as credit_objects
 from queueing.translate.configuration import rules_of, settings_of, unknown_gates
 from queueing.translate.gates import without_effect as without_effect_gates
-from queueing.translate.inbound import queues, surroundings, workloads
+from queueing.translate.inbound import placement, queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.priority import PriorityClasses
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, summarize
 from queueing.translate.times import timestamp
 from queueing.translate.unheeded import unheeded
-from queueing.translate.wire import cluster
+from queueing.translate.wire import cluster, nodes
 from queueing.translate.wire import queues as wire
 from queueing.translate.wire.meta import Wire
 from queueing.translate.wire.workloads import Workload
@@ -219,6 +219,9 @@ class _Reader:
             one.metadata.name: Problems().amounts("overhead.podFixed", one.overhead.pod_fixed)
             for one in self._wire("RuntimeClass", cluster.RuntimeClass)
         }
+        flavors = self._wire("ResourceFlavor", wire.ResourceFlavor)
+        self._places = any(one.spec.topology_name for one in flavors)
+        """Whether any flavor has a topology."""
         self._around: dict[str, Surroundings] = {}
         self._stakes = Stakes(self._wire)
         self._devices = SimulatedDevices(self._wire, configuration, as_kueue=as_kueue)
@@ -233,6 +236,7 @@ class _Reader:
         return (
             *flavors,
             *self._each("Topology", wire.Topology, surroundings.topology),
+            *self._nodes(),
             *self._each("AdmissionCheck", wire.AdmissionCheck, surroundings.check),
             *namespaces,
             *self._each("Cohort", wire.Cohort, queues.cohort),
@@ -288,6 +292,13 @@ class _Reader:
             return fact
         return replace(fact, given=charges, stake=stake, unserved=lack)
 
+    def _nodes(self) -> list[Fact]:
+        """Return nodes, and what pods use of them that no topology placed."""
+        if not self._places:
+            return []
+        pods = self._wire("Pod", nodes.BoundPod)
+        return [*self._each("Node", nodes.Node, placement.node), *placement.usage_by_node(pods)]
+
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""
         found = self._wire("ResourceFlavor", wire.ResourceFlavor)
@@ -306,6 +317,7 @@ class _Reader:
                 overheads=self._overheads,
                 rules=self._rules,
                 devices=self._devices.around(namespace),
+                topologies=self._places,
             )
         return self._around[namespace]
 

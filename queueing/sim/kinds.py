@@ -115,8 +115,8 @@ WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
 _GROUPS_WITHOUT_EFFECT = frozenset({"", KUEUE, OWN, "kustomize.config.k8s.io", "resource.k8s.io"})
 
 PODS_WITHOUT_EFFECT = (
-    "pods are not placed on nodes here; those of admitted work with claims of its own, by their"
-    f" label {WORKLOAD_UID}, tell what these were given"
+    "a pod that is on no node takes no room; those of admitted work with claims of its own, by"
+    f" their label {WORKLOAD_UID}, tell what these were given"
 )
 UNREAD = ("Configuration", "Pod")
 """Kinds whose unknown fields give no warning: the Configuration has a reader of its own, and of
@@ -167,9 +167,10 @@ def without_effect(document: Document) -> str:
     if document.group not in _GROUPS_WITHOUT_EFFECT:
         return ""
     if document.kind == "Pod":
-        metadata = document.value.get("metadata")
+        metadata, spec = (document.value.get(one) for one in ("metadata", "spec"))
         labels = metadata.get("labels") if isinstance(metadata, dict) else None
-        return "" if WORKLOAD_UID in (labels or {}) else PODS_WITHOUT_EFFECT
+        is_bound = isinstance(spec, dict) and bool(spec.get("nodeName"))
+        return "" if is_bound or WORKLOAD_UID in (labels or {}) else PODS_WITHOUT_EFFECT
     return WITHOUT_EFFECT.get(document.kind, "")
 
 

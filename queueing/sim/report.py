@@ -7,6 +7,7 @@ from typing import Any
 from queueing.core.decisions import Admit, Decision, Preempt, Reason, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import FlavorResource
+from queueing.core.topology.encoding import encode
 from queueing.sim.lending import QuotaBalance
 from queueing.sim.plan import Plan
 from queueing_api.quantity import format_amount
@@ -92,7 +93,7 @@ def _assignments(pod_sets: Iterable[PodSetAssignment]) -> list[dict[str, Any]]:
                 resource: format_amount(resource, one.usage[resource])
                 for resource in sorted(one.usage)
             },
-            "topologyAssignment": None,
+            "topologyAssignment": encode(one.placement) if one.placement is not None else None,
         }
         for one in pod_sets
     ]

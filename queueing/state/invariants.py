@@ -33,6 +33,8 @@ def _check_ledger(memory: Memory) -> None:
     for key, charge in ledger.charges.items():
         fair = charge.holder.usage == anew.charges[key].holder.usage
         _expect(fair, f"{key} is charged wrongly for claims that others use")
+    forests = [one.tree.forest.picture() for one in (ledger, anew)]
+    _expect(forests[0] == forests[1], f"places drifted: {forests[0]}, not {forests[1]}")
     _expect(ledger.leaving == anew.leaving, "those that are leaving drifted")
     if ledger.turns is not None and anew.turns is not None:
         _expect(ledger.turns.sums() == anew.turns.sums(), "usage of LocalQueues drifted")

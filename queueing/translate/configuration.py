@@ -14,6 +14,7 @@ from queueing.core.settings import (
     RequeuingTimestamp,
     Settings,
 )
+from queueing.core.topology.requests import Profile
 from queueing.translate.marks import BY_GATE
 from queueing.translate.transformations import (
     ResourceRules,
@@ -98,6 +99,15 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         explicit_reasons=is_enabled(configuration, "UnadmittedWorkloadsObservability"),
         block_admission_until_pods_ready=ready.block_admission
         and not is_enabled(configuration, "DisableWaitForPodsReady"),
+        placement=Profile(
+            mixed=is_enabled(configuration, "TASProfileMixed"),
+            balanced=is_enabled(configuration, "TASBalancedPlacement"),
+            respects_preferences=is_enabled(configuration, "TASRespectNodeAffinityPreferred"),
+        ),
+        overlapping_flavors=is_enabled(configuration, "TASHandleOverlappingFlavors"),
+        recompute_placement=is_enabled(
+            configuration, "TASRecomputeAssignmentWithinSchedulingCycle"
+        ),
     )
 
 

@@ -93,6 +93,8 @@ class Surroundings:
     """Per RuntimeClass."""
     rules: ResourceRules = NO_RULES
     devices: DeviceSurroundings = NO_SURROUNDINGS
+    topologies: bool = False
+    """Whether any flavor has a topology, so that it matters which nodes pods may be put on."""
 
 
 def pod_requests(

@@ -78,7 +78,7 @@ class _Search:
         self._query = query
         self._patience = patience
         self._tree = tree
-        self._room = Room(tree, query.preemptor.node, query.requests)
+        self._room = Room(tree, query)
         self._room.take()
         self._shares = Shares()
         self._rules = Rules(

@@ -1,7 +1,7 @@
 """The result of flavor assignment, and how far the search over flavors came."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from queueing.core.decisions import Bar, Reason
@@ -11,7 +11,9 @@ from queueing.core.names import FlavorName, FlavorResource, PodSetName, Resource
 from queueing.core.outline import Outline
 from queueing.core.reasons import Lack, Obstacle, Severity, describe
 from queueing.core.sharing import Use, less
-from queueing.core.usage import Demand, Shape, use_of
+from queueing.core.topology.assignment import Assignment as Placement
+from queueing.core.topology.assignment import Occupancy
+from queueing.core.usage import Demand, Shape, occupancies, use_of
 
 
 class Choice(NamedTuple):
@@ -65,6 +67,8 @@ class Assignment:
     severity: Severity = Severity.TOPOLOGY_PLACEMENT_FAILED
     """Of the resource group where the flavors that do not fit are hardest to help."""
     progress: Progress | None = None
+    places: Mapping[PodSetName, Placement] = field(default_factory=dict)
+    """Where pods go that topologies place; if preemption is needed, where they will."""
 
     @property
     def fits(self) -> bool:
@@ -118,7 +122,16 @@ class Assignment:
         found = self.outline.spelled.get(key)
         if found is None:
             found = self.outline.spelled[key] = self._spell()
-        return found
+        if not self.places:
+            return found
+        return tuple(replace(one, placement=self.places.get(one.name)) for one in found)
+
+    def occupancies(self) -> tuple[Occupancy, ...]:
+        """Return what the pods use of leaves of topologies."""
+        if not self.places:
+            return ()
+        asked = {one.pod_set.name: one.pod_set for one in self.demand.pod_sets}
+        return occupancies((one, asked[one.name]) for one in self.pod_sets())
 
     def _spell(self) -> tuple[PodSetAssignment, ...]:
         outline, flavors = self.outline, dict[int, dict[ResourceName, FlavorName]]()

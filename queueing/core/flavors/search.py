@@ -24,7 +24,6 @@ from queueing.core.reasons import (
     Obstacle,
     Severity,
     Shortage,
-    Unplaced,
     Unreadable,
     not_nominated,
     not_of_slice,
@@ -278,7 +277,7 @@ class Search:
         asked what preemption could achieve for the others.
         """
         obstacle = ask.obstacles[index]
-        if obstacle is not None and not isinstance(obstacle, Unplaced):
+        if obstacle is not None:
             return {}, NO_FIT, 0, [obstacle]
         option = ask.group.options[index]
         obstacles: list[Obstacle] = []
@@ -296,8 +295,6 @@ class Search:
             choices[resource] = Choice(option.name, grade, borrow)
         if not fits:
             return {}, NO_FIT, 0, obstacles
-        if obstacle is not None:  # a lack of quota comes before placement by topology
-            return {}, NO_FIT, 0, [obstacle]
         if not short:
             return choices, FIT, level, obstacles
         if self._oracle is not None:

@@ -40,7 +40,7 @@ def _attempts(query: Query, found: Candidates) -> tuple[bool, ...]:
 
 def _greedy(query: Query, tree: QuotaTree, found: Candidates, *, borrowing: bool) -> list[Target]:
     """Remove candidates in order until the preemptor fits, then spare those not needed."""
-    room = Room(tree, query.preemptor.node, query.requests)
+    room = Room(tree, query)
     targets: list[Target] = []
     bound: dict[Uid, Target] = {}
     for one in found:

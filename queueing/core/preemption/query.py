@@ -44,6 +44,8 @@ class Query:
     preemptor: Preemptor
     requests: Mapping[FlavorResource, int]
     contested: Sequence[FlavorResource]
+    has_place: Callable[[], bool] | None = None
+    """Says whether topologies have room for the pods now; None where they are not placed."""
 
     def may_succeed(self, holders: Holders) -> bool:
         """Say whether all possible victims together might be enough; False is certain."""

@@ -1,25 +1,27 @@
 """Removes victims from the quota tree one by one, and puts back those that are not needed."""
 
-from collections.abc import Mapping
-
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource
-from queueing.core.preemption.query import Target
-from queueing.core.quota.node import Node
+from queueing.core.preemption.query import Query, Target
 from queueing.core.quota.tree import QuotaTree
 
 
 class Room:
-    """The quota that a preemptor needs in its queue; used inside `QuotaTree.attempt()`."""
+    """The quota, and the places, that a preemptor needs; used inside `QuotaTree.attempt()`."""
 
-    __slots__ = ("_needs", "_tree")
+    __slots__ = ("_has_place", "_needs", "_tree")
 
-    def __init__(self, tree: QuotaTree, node: Node, requests: Mapping[FlavorResource, int]) -> None:
-        self._tree = tree
-        self._needs = [(node.cell(resource), amount) for resource, amount in requests.items()]
+    def __init__(self, tree: QuotaTree, query: Query) -> None:
+        self._tree, self._has_place = tree, query.has_place
+        node = query.preemptor.node
+        self._needs = [(node.cell(resource), amount) for resource, amount in query.requests.items()]
 
     def fits(self, *, borrowing: bool) -> bool:
         """Say whether all that it needs is available, without borrowing unless `borrowing`."""
+        return self._has_quota(borrowing=borrowing) and (
+            self._has_place is None or self._has_place()
+        )
+
+    def _has_quota(self, *, borrowing: bool) -> bool:
         for cell, amount in self._needs:
             if not borrowing and cell.quota < cell.usage + amount:
                 return False

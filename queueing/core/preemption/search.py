@@ -28,15 +28,19 @@ class VictimSearch:
         self._answers: dict[tuple[object, ...], list[Target]] = {}
 
     def targets(
-        self, requests: Mapping[FlavorResource, int], contested: Sequence[FlavorResource]
+        self,
+        requests: Mapping[FlavorResource, int],
+        contested: Sequence[FlavorResource],
+        has_place: Callable[[], bool] | None = None,
     ) -> list[Target]:
         """Return the victims without which all requests fit; empty if that is impossible."""
         key = (*requests.items(), *contested)
-        found = self._answers.get(key)
+        found = self._answers.get(key) if has_place is None else None
         if found is None:
-            query = Query(self._preemptor, requests, contested)
-            targets = self._strategy(query, self._tree, self._holders)
-            found = self._answers[key] = _expanded(targets)
+            query = Query(self._preemptor, requests, contested, has_place)
+            found = _expanded(self._strategy(query, self._tree, self._holders))
+            if has_place is None:
+                self._answers[key] = found
         return found
 
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:

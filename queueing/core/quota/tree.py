@@ -6,8 +6,10 @@ from fractions import Fraction
 
 from queueing.core.facts import ClusterQueueFact, CohortFact, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
+from queueing.core.placed_usage import PlacedUsage, places_of
 from queueing.core.quota.cell import Cell
 from queueing.core.quota.node import Node
+from queueing.core.topology.forest import Forest
 
 
 def quotas_of(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:
@@ -26,16 +28,21 @@ class _Journal:
     While it has `marks`, a cell and its usage are added to `entries` before that usage is changed.
     """
 
-    __slots__ = ("entries", "marks")
+    __slots__ = ("entries", "forest", "marks")
 
-    def __init__(self) -> None:
+    def __init__(self, forest: Forest) -> None:
         self.entries: list[tuple[Cell, int]] = []
         self.marks: list[int] = []
+        self.forest = forest
 
     def __enter__(self) -> None:
         self.marks.append(len(self.entries))
+        if self.forest.is_used:
+            self.forest.journal.__enter__()
 
     def __exit__(self, *_: object) -> None:
+        if self.forest.is_used:
+            self.forest.journal.__exit__()
         mark, entries = self.marks.pop(), self.entries
         while len(entries) > mark:
             cell, usage = entries.pop()
@@ -43,14 +50,18 @@ class _Journal:
 
 
 class QuotaTree:
-    """All queues and cohorts of a cluster: one tree per root cohort, or queue without a cohort."""
+    """All queues and cohorts of a cluster: one tree per root cohort, or queue without a cohort.
 
-    __slots__ = ("_cohorts", "_generation", "_journal", "_queues")
+    Usage of workloads whose pods are placed is charged to the `forest` of nodes as well.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_cohorts", "_generation", "_journal", "_queues", "forest")
+
+    def __init__(self, forest: Forest | None = None) -> None:
         self._queues: dict[QueueName, Node] = {}
         self._cohorts: dict[CohortName, Node] = {}
-        self._journal = _Journal()
+        self.forest = forest or Forest()
+        self._journal = _Journal(self.forest)
         self._generation = 0
 
     # Structure.
@@ -127,12 +138,20 @@ class QuotaTree:
         node = self._queues[queue]
         for resource, amount in usage.items():
             self.charge(node.cells.get(resource) or node.cell(resource), amount)
+        if usage.__class__ is PlacedUsage:
+            self._place(usage, 1)
 
     def remove_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
         """Undo an `add_usage`."""
         node = self._queues[queue]
         for resource, amount in usage.items():
             self.charge(node.cell(resource), -amount)
+        if usage.__class__ is PlacedUsage:
+            self._place(usage, -1)
+
+    def _place(self, usage: Mapping[FlavorResource, int], sign: int) -> None:
+        for one in places_of(usage):
+            self.forest.charge(one, sign)
 
     def charge(self, cell: Cell, amount: int) -> None:
         """Add an amount, which may be negative, to a queue's cell and the cells above it."""
@@ -157,6 +176,8 @@ class QuotaTree:
                 above.held = now = before + more
                 more = (now if now > local else local) - (before if before > local else local)  # noqa: FURB136 - as in `charge`
                 above = above.parent
+        for one in places_of(usage):
+            self.forest.hold(one, sign)
 
     def attempt(self) -> AbstractContextManager[None]:
         """Return a context that undoes all changes of usage made in it.

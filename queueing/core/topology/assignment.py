@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from queueing.core.names import ResourceName
+from queueing.core.names import FlavorName, ResourceName
 
 HOSTNAME = "kubernetes.io/hostname"
 """The level whose domains are single nodes, if it is the lowest."""
@@ -48,6 +48,19 @@ class Assignment:
             for resource, amount in asked:
                 mine[resource] = mine.get(resource, 0) + amount * domain.count
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """What the pods of a workload use of the leaves of a topology.
+
+    `flavors` are those of the pod set, of which one has that topology; `hosts` says whether its
+    leaves are single nodes. `usage` is by the key of the leaf.
+    """
+
+    flavors: tuple[FlavorName, ...]
+    hosts: bool
+    usage: Mapping[str, Mapping[ResourceName, int]]
 
 
 @dataclass(frozen=True, slots=True)

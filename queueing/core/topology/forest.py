@@ -1,27 +1,37 @@
 """The topologies of all flavors over the same nodes, and the usage that they share."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from functools import partial
 
-from queueing.core.names import FlavorName
+from queueing.core.names import FlavorName, ResourceName
 from queueing.core.selectors import Toleration
+from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.counts import Memory
 from queueing.core.topology.tree import NO_LABELS, Amounts, Journal, Node, Tree, Usage
+
+Sums = dict[tuple[tuple[FlavorName, ...], bool], dict[str, dict[ResourceName, int]]]
+"""(Flavors, whether leaves are single nodes) → what is used of each leaf."""
 
 
 class Forest:
     """One tree per flavor with a topology.
 
     Flavors may select the same nodes. If they `overlap`, what is placed by one counts in all whose
-    leaves are single nodes; else each tree counts what its own flavor placed.
+    leaves are single nodes; else each tree counts what its own flavor placed. What is charged is
+    remembered also where no tree counts it (yet).
     """
 
     def __init__(self, *, overlap: bool = True) -> None:
         self._overlap = overlap
-        self._journal = Journal()
+        self.journal = Journal()
+        """The undo log of all trees."""
         self._memories: dict[FlavorName, Memory] = {}
         self._nodes: dict[str, Node] = {}
         self._others: dict[str, Amounts] = {}
+        self.is_used = False
+        """Whether any flavor ever had a topology: else nothing is placed, and nothing to undo."""
+        self._charged: Sums = {}
+        self._held: Sums = {}
 
     def put_flavor(
         self,
@@ -32,29 +42,26 @@ class Forest:
         node_labels: Mapping[str, str] = NO_LABELS,
         tolerations: tuple[Toleration, ...] = (),
     ) -> Mapping[str, str]:
-        """Add or change a flavor; return which nodes are set aside, and why.
-
-        What its workloads use still counts if the leaves are of the same kind as before.
-        """
+        """Add or change a flavor; return which nodes are set aside, and why."""
         tree = Tree(
             topology,
             levels,
             node_labels=node_labels,
             tolerations=tolerations,
-            journal=self._journal,
+            journal=self.journal,
         )
-        before = self._memories.pop(name, None)
-        alike = [before.tree] if before is not None else list(self._beside(tree))
-        if alike and alike[0].hosts == tree.hosts:
-            tree.copy_usage(alike[0])
+        for (flavors, hosts), usage in self._charged.items():
+            if self._counts(name, tree, flavors, hosts=hosts):
+                tree.charge(usage)
         self._memories[name] = Memory(tree)
-        for node, usage in self._others.items():
-            tree.set_others(node, usage)
+        self.is_used = True
+        for node, others in self._others.items():
+            tree.set_others(node, others)
         told = {node.name: tree.put_node(node) for node in self._nodes.values()}
         return {node: why for node, why in told.items() if why}
 
     def drop_flavor(self, name: FlavorName) -> None:
-        """Remove a flavor, and what its workloads use if no other flavor counts it."""
+        """Remove a flavor; what its workloads use counts again if it comes back."""
         self._memories.pop(name, None)
 
     def put_node(self, node: Node) -> Mapping[FlavorName, str]:
@@ -87,28 +94,76 @@ class Forest:
         """Return a flavor's tree; raises KeyError if it has no topology."""
         return self._memories[flavor].tree
 
-    def charge(self, flavor: FlavorName, usage: Usage, sign: int = 1) -> None:
-        """Count what a workload uses that is placed in a flavor, or with sign -1 no longer."""
-        for tree in self._same_leaves(flavor):
-            tree.charge(usage, sign)
+    def charge(self, one: Occupancy, sign: int = 1) -> None:
+        """Count what a workload uses that is placed, or with sign -1 no longer."""
+        self._sum(self._charged, one, sign)
+        self.journal.note(partial(self._sum, self._charged, one, -sign))
+        for name, memory in self._memories.items():
+            if self._counts(name, memory.tree, one.flavors, hosts=one.hosts):
+                memory.tree.charge(one.usage, sign)
+
+    def hold(self, one: Occupancy, sign: int = 1) -> None:
+        """Count what a placed workload holds now, or with sign -1 no longer.
+
+        It differs from what is charged where victims are leaving, or places are promised. It is not
+        undone at the end of an attempt.
+        """
+        self._sum(self._held, one, sign)
+
+    def has_room(self, one: Occupancy, *, now: bool = False) -> bool:
+        """Say whether leaves have room for one more; `now`: in what nobody holds at present."""
+        name = next((name for name in one.flavors if name in self._memories), None)
+        if name is None:
+            return False
+        tree = self._memories[name].tree
+        if not now:
+            return tree.has_room(one.usage)
+        held: dict[str, dict[ResourceName, int]] = {}
+        for (flavors, hosts), usage in self._held.items():
+            if self._counts(name, tree, flavors, hosts=hosts):
+                for key in one.usage.keys() & usage.keys():
+                    _add(held.setdefault(key, {}), usage[key], 1)
+        return tree.has_room(one.usage, held)
 
     def assume(self, flavor: FlavorName, usage: Usage) -> None:
         """Count what an earlier pod set of the same workload will use; only inside an attempt."""
-        for tree in self._same_leaves(flavor):
-            tree.assume(usage)
+        hosts = self._memories[flavor].tree.hosts
+        for name, memory in self._memories.items():
+            if self._counts(name, memory.tree, (flavor,), hosts=hosts):
+                memory.tree.assume(usage)
 
-    def attempt(self) -> AbstractContextManager[None]:
-        """Return a context that undoes all changes of usage made in it.
+    def attempt(self) -> Journal:
+        """Return a context that undoes all changes of what is charged that are made in it.
 
         Nodes, pods of others and flavors must not change inside.
         """
-        return self._journal
+        return self.journal
 
-    def _same_leaves(self, flavor: FlavorName) -> list[Tree]:
-        tree = self._memories[flavor].tree
-        return [tree, *self._beside(tree)]
+    def picture(self) -> Mapping[str, Sums]:
+        """Return what is charged and held, for invariants."""
+        return {"charged": self._charged, "held": self._held}
 
-    def _beside(self, tree: Tree) -> Iterable[Tree]:
-        """Return the other trees in which a leaf has the same name as in this one."""
-        others = (one.tree for one in self._memories.values() if one.tree is not tree)
-        return [one for one in others if self._overlap and tree.hosts and one.hosts]
+    def _counts(
+        self, name: FlavorName, tree: Tree, flavors: Iterable[FlavorName], *, hosts: bool
+    ) -> bool:
+        """Say whether a flavor's tree counts what is placed in the leaves of other flavors."""
+        return tree.hosts is hosts and (name in flavors or (hosts and self._overlap))
+
+    def _sum(self, to: Sums, one: Occupancy, sign: int) -> None:
+        leaves = to.setdefault((one.flavors, one.hosts), {})
+        for key, amounts in one.usage.items():
+            mine = leaves.setdefault(key, {})
+            _add(mine, amounts, sign)
+            if not mine:
+                del leaves[key]
+        if not leaves:
+            del to[one.flavors, one.hosts]
+
+
+def _add(to: dict[ResourceName, int], amounts: Amounts, sign: int) -> None:
+    for resource, amount in amounts.items():
+        left = to.get(resource, 0) + sign * amount
+        if left:
+            to[resource] = left
+        else:
+            to.pop(resource, None)

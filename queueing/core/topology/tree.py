@@ -250,25 +250,25 @@ class Tree:
                 del self._used[key]
         self._take(usage, sign, (self.free,))
 
-    def copy_usage(self, other: "Tree") -> None:
-        """Count what another tree counts, which must have the same kind of leaves."""
-        self.charge({key: dict(amounts) for key, amounts in other._used.items()})  # noqa: SLF001
-
-    def has_room(self, usage: Usage) -> bool:
+    def has_room(self, usage: Usage, held: Usage | None = None) -> bool:
         """Say whether all leaves exist and have this free; pods that request nothing never fit.
 
         As in Kueue, this is the question for a decision that was made before others in one cycle.
+        With `held`, that counts as used by workloads, and not what was charged.
         """
-        leaf_of, free = self.domains.leaf_of, self.free
         return all(
-            key in leaf_of
-            and amounts
-            and all(
-                resource in free and free[resource][leaf_of[key]] >= amount
-                for resource, amount in amounts.items()
-            )
+            amounts
+            and key in self.domains.leaf_of
+            and all(self._left(key, one, held) >= amount for one, amount in amounts.items())
             for key, amounts in usage.items()
         )
+
+    def _left(self, key: str, resource: ResourceName, held: Usage | None) -> int:
+        column = (self.free if held is None else self.room).get(resource)
+        if column is None:
+            return -1
+        left = column[self.domains.leaf_of[key]]
+        return left if held is None else left - held.get(key, NONE).get(resource, 0)
 
     def _take(self, usage: Usage, sign: int, of: tuple[Columns, ...]) -> None:
         for key, amounts in usage.items():

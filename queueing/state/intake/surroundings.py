@@ -1,4 +1,4 @@
-"""Takes in queues, cohorts, flavors, checks, topologies and namespaces.
+"""Takes in queues, cohorts, flavors, checks, topologies, nodes and namespaces.
 
 It decides which workloads a change of such an object may affect.
 """

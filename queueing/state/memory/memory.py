@@ -13,6 +13,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
+from queueing.core.topology.forest import Forest
 from queueing.state.credits.credits import Credits, EngineView
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
@@ -219,7 +220,8 @@ class Memory:
     @classmethod
     def empty(cls, settings: Settings) -> "Memory":
         """Return the memory of a new engine, to which no fact is known."""
-        tree, shared = QuotaTree(), settings.admission_fair_sharing
+        tree = QuotaTree(Forest(overlap=settings.overlapping_flavors))
+        shared = settings.admission_fair_sharing
         turns = None if shared is None else Turns(shared)
         rules = settings.rules
         ledger = Ledger(tree, turns, promises=rules.promises)

@@ -4,7 +4,8 @@ Invariant: a fact that equals the known one changes nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from queueing.core.admissibility import inactivity
@@ -18,6 +19,7 @@ from queueing.core.facts import (
     Kind,
     LocalQueueFact,
     NamespaceFact,
+    NodeUsageFact,
     StopPolicy,
     Strategy,
     TopologyFact,
@@ -25,6 +27,7 @@ from queueing.core.facts import (
 from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
 from queueing.core.queue_rules import Catalog, QueueRules
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.topology.tree import Node
 from queueing.state.memory.views import Active
 
 ObjectFact = (
@@ -34,6 +37,8 @@ ObjectFact = (
     | FlavorFact
     | CheckFact
     | TopologyFact
+    | Node
+    | NodeUsageFact
     | NamespaceFact
 )
 
@@ -57,7 +62,7 @@ READY = Active(status=True, reason="Ready", message="Can admit new workloads")
 
 @dataclass(slots=True)
 class Objects:
-    """ClusterQueues, cohorts, LocalQueues, flavors, checks, topologies and namespaces."""
+    """ClusterQueues, cohorts, LocalQueues, flavors, checks, topologies, nodes and namespaces."""
 
     tree: QuotaTree
     queues: dict[QueueName, ClusterQueueFact] = field(default_factory=dict)
@@ -66,10 +71,14 @@ class Objects:
     flavors: dict[FlavorName, FlavorFact] = field(default_factory=dict)
     checks: dict[CheckName, CheckFact] = field(default_factory=dict)
     topologies: dict[str, TopologyFact] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    node_usage: dict[str, NodeUsageFact] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFact] = field(default_factory=dict)
     rules: dict[QueueName, QueueRules] = field(default_factory=dict)
     local_queues_of: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
+    _leveled: dict[FlavorName, FlavorFact] = field(default_factory=dict)
+    """The flavors, joined with the levels of their topologies."""
     _activity: dict[QueueName, Active] = field(default_factory=dict)
     _catalog: Catalog = field(default_factory=Catalog)
 
@@ -148,6 +157,8 @@ class Objects:
             Kind.FLAVOR: self.flavors,
             Kind.CHECK: self.checks,
             Kind.TOPOLOGY: self.topologies,
+            Kind.NODE: self.nodes,
+            Kind.NODE_USAGE: self.node_usage,
             Kind.NAMESPACE: self.namespaces,
         }
         old = tables[kind].pop(name, None) if new is None else tables[kind].get(name)
@@ -167,12 +178,19 @@ class Objects:
                 self._index(old, new)
                 return Ripple(local_queues=(key,))
             case FlavorFact(name=name):
-                return self._reach(lambda queue: _names_flavor(queue, name))
+                return self._reach_flavors({name})
             case CheckFact(name=check):
                 return self._reach(lambda queue: any(one.name == check for one in queue.checks))
             case TopologyFact(name=topology):
                 using = {one.name for one in self.flavors.values() if one.topology == topology}
-                return self._reach(lambda queue: any(_names_flavor(queue, one) for one in using))
+                return self._reach_flavors(using)
+            case Node() as node:
+                forest = self.tree.forest
+                forest.drop_node(node.name) if new is None else forest.put_node(node)
+                return self._reach_nodes()
+            case NodeUsageFact(name=node_name, usage=usage):
+                self.tree.forest.set_others(node_name, {} if new is None else usage)
+                return self._reach_nodes()
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
             case _:
@@ -185,7 +203,7 @@ class Objects:
             self.tree.drop_queue(name)
         else:
             self.tree.put_queue(fact)
-            self.rules[name] = self._catalog.rules(fact, self.flavors)
+            self.rules[name] = self._catalog.rules(fact, self._leveled)
         self._activity.clear()
         return Ripple(queues=(name,), structure=True)
 
@@ -204,11 +222,43 @@ class Objects:
         if isinstance(new, LocalQueueFact):
             self.local_queues_of.setdefault(new.cluster_queue, {})[new.key] = None
 
+    def _reach_flavors(self, names: AbstractSet[FlavorName]) -> Ripple:
+        """Seat flavors anew on their nodes; reach the queues that name them."""
+        for name in sorted(names):
+            self._seat(name)
+        return self._reach(lambda queue: any(_names_flavor(queue, one) for one in names))
+
+    def _seat(self, name: FlavorName) -> None:
+        """Join a flavor with the levels of its topology, and let the forest know both."""
+        flavor = self.flavors.get(name)
+        self._leveled.pop(name, None)
+        if flavor is None:
+            self.tree.forest.drop_flavor(name)
+            return
+        topology = self.topologies.get(flavor.topology or "")
+        levels = None if topology is None else topology.levels
+        self._leveled[name] = replace(flavor, levels=levels)
+        if not levels or flavor.topology is None:
+            self.tree.forest.drop_flavor(name)
+            return
+        self.tree.forest.put_flavor(
+            name,
+            flavor.topology,
+            levels,
+            node_labels=flavor.node_labels,
+            tolerations=flavor.tolerations,
+        )
+
+    def _reach_nodes(self) -> Ripple:
+        """Reach the queues that place pods: nodes, or what others use of them, have changed."""
+        reached = (name for name, one in self.rules.items() if one.offer.places)
+        return Ripple(queues=tuple(reached))
+
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]
         for name in reached:
             self._activity.pop(name, None)
-            self.rules[name] = self._catalog.rules(self.queues[name], self.flavors)
+            self.rules[name] = self._catalog.rules(self.queues[name], self._leveled)
         return Ripple(queues=tuple(reached))
 
 
@@ -223,5 +273,7 @@ _KINDS: dict[type[ObjectFact], Kind] = {
     FlavorFact: Kind.FLAVOR,
     CheckFact: Kind.CHECK,
     TopologyFact: Kind.TOPOLOGY,
+    Node: Kind.NODE,
+    NodeUsageFact: Kind.NODE_USAGE,
     NamespaceFact: Kind.NAMESPACE,
 }

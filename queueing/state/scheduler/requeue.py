@@ -1,6 +1,6 @@
 """How a workload waits that was judged and not admitted: its state, its reason, and for what."""
 
-from queueing.core.decisions import BARRED, Mode, Requeue, Wait
+from queueing.core.decisions import BARRED, Mode, Reason, Requeue, Wait
 from queueing.core.entries import Ruling
 from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.state.intake.joining import has_peers, isolate
@@ -80,6 +80,9 @@ def shelve(memory: Memory, item: Item, ruling: Ruling, reach: Reach) -> None:
     if peers.stand is not PARKED or peers.wait is None or peers.wait.reason in BARRED:
         return
     queue, node = memory.queues[peers.queue], ruling.entry.node
+    if peers.wait.reason is Reason.TOPOLOGY_PLACEMENT_FAILED:
+        queue.shelve(peers, ())  # it fits nowhere, whoever leaves: only nodes can help
+        return
     rules, demand = ruling.entry.rules, ruling.entry.head.demand
     simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)
     if rules.never_preempts and simple and ruling.entry.head.progress is None:

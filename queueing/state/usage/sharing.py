@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
+from queueing.core.placed_usage import placed, places_of
 from queueing.core.sharing import ClaimCharge, Commons, Flavors, added
 from queueing.state.usage.charges import Charge
 
@@ -65,7 +66,8 @@ class Users:
         """Return a holder with the usage that it is charged, given all other users."""
         if holder.own is None:
             return holder
-        usage = added(holder.own, [self._net(holder, one) for one in holder.parts])
+        net = added(holder.own, [self._net(holder, one) for one in holder.parts])
+        usage = placed(net, places_of(holder.usage))
         return holder if usage == holder.usage else replace(holder, usage=usage)
 
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
@@ -156,7 +158,7 @@ def _as_one(party: list[Holder]) -> Holder:
         priority=max(one.priority for one in party),
         timestamp=min(one.timestamp for one in party),
         reserved_at=min(one.reserved_at for one in party),
-        usage=usage,
+        usage=placed(usage, [place for one in party for place in places_of(one.usage)]),
         stake=latest.stake and replace(latest.stake, started=latest.started),
         parts=(),
         own=None,

@@ -20,8 +20,15 @@ from queueing.core.facts import (
 )
 from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
 from queueing.core.selectors import Requirement
+from queueing.core.topology.requests import NOTHING_ASKED
 from queueing.devices.wire.counting import count_devices
 from queueing.devices.wire.offers import DeviceShape
+from queueing.translate.inbound.placement import (
+    placeable,
+    placement,
+    topology_request,
+    wants_topology,
+)
 from queueing.translate.jobs.slices import slice_of
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, SLICE_NAME, USER
 from queueing.translate.marks import refusal_of, refused_marks
@@ -159,7 +166,7 @@ class _Reader:
         requests = counted.requests
         ordered = {ResourceName(name): requests[name] for name in sorted(requests)}
         group = found.topology_request.pod_set_group_name if found.topology_request else ""
-        places_pods = self.around.rules.places_pods
+        places, topology = self.around.rules.places_pods, found.topology_request
         return PodSet(
             name=PodSetName(found.name),
             count=found.count,
@@ -169,19 +176,12 @@ class _Reader:
             node_affinity=node_affinity(spec),
             tolerations=tuple(map(toleration, spec.tolerations)),
             group=group or None,
-            wants_topology=places_pods and _wants_topology(found.topology_request),
+            wants_topology=places and wants_topology(topology),
+            topology=topology_request(topology) if places else NOTHING_ASKED,
+            placeable=placeable(spec, self.around) if places and self.around.topologies else None,
             shape=_shape(found, ordered),
             devices=counted.facts,
         )
-
-
-def _wants_topology(found: wire.TopologyRequest | None) -> bool:
-    return found is not None and bool(
-        found.required
-        or found.preferred
-        or found.unconstrained
-        or found.pod_set_slice_required_topology
-    )
 
 
 def node_affinity(spec: PodSpec) -> tuple[tuple[Requirement, ...], ...] | None:
@@ -267,4 +267,5 @@ def _assignment(
         count=count,
         flavors={ResourceName(name): FlavorName(found.flavors[name]) for name in found.flavors},
         usage=usage,
+        placement=placement(found.topology_assignment),
     )

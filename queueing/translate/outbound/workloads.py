@@ -22,6 +22,7 @@ from queueing.core.lifecycle.steps import (
     Return,
     SetAside,
 )
+from queueing.core.topology.encoding import encode
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
@@ -303,12 +304,15 @@ def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
 
 
 def _assignment(found: PodSetAssignment) -> dict[str, Any]:
-    return {
+    document = {
         "name": found.name,
         "count": found.count,
         "flavors": dict(found.flavors),
         "resourceUsage": {name: format_amount(name, value) for name, value in found.usage.items()},
     }
+    if found.placement is not None:
+        document["topologyAssignment"] = encode(found.placement)
+    return document
 
 
 def _pending_check(name: str, retries: int, now: float, message: str = "") -> dict[str, Any]:

@@ -59,10 +59,18 @@ class NodeSelector(Wire, frozen=True):
     node_selector_terms: list[NodeSelectorTerm] = []
 
 
+class Preference(Wire, frozen=True):
+    """A term of node affinity that nodes should meet, and how much that counts."""
+
+    weight: int = 0
+    preference: NodeSelectorTerm = NodeSelectorTerm()
+
+
 class NodeAffinity(Wire, frozen=True):
-    """Required node affinity; preferences do not concern quota."""
+    """Node affinity; preferences concern placement by topology only."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: list[Preference] = []
 
 
 class SchedulingGate(Wire, frozen=True):

@@ -2,19 +2,29 @@
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from datetime import datetime
+from typing import Any
 
 from queueing.core.names import Key
 from queueing.translate.wire.meta import Condition, Meta, Resources, Wire
 from queueing.translate.wire.pods import PodTemplate, Toleration
 
 
+class SliceConstraint(Wire, frozen=True):
+    """How many pods must be together in one domain of a level."""
+
+    topology: str = ""
+    size: int = 0
+
+
 class TopologyRequest(Wire, frozen=True):
     """How close together pods are to be placed, and the group of pod sets that go together."""
 
-    required: str = ""
-    preferred: str = ""
-    unconstrained: bool = False
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: bool | None = None
     pod_set_slice_required_topology: str = ""
+    pod_set_slice_size: int | None = None
+    podset_slice_required_topology_constraints: list[SliceConstraint] = []
     pod_set_group_name: str = ""
 
 
@@ -54,6 +64,17 @@ class WorkloadSpec(Wire, frozen=True):
     preemption_gates: list[GateName] = []
 
 
+class TopologyAssignment(Wire, frozen=True):
+    """Where the pods of a pod set are to run, in compressed form: see `core.topology.encoding`."""
+
+    levels: list[str] = []
+    slices: list[dict[str, Any]] = []
+
+    def as_document(self) -> dict[str, Any]:
+        """Return it as the document that it was read from."""
+        return {"levels": self.levels, "slices": self.slices}
+
+
 class PodSetAssignment(Wire, frozen=True):
     """Flavors and usage of an admitted pod set."""
 
@@ -61,6 +82,7 @@ class PodSetAssignment(Wire, frozen=True):
     flavors: dict[str, str] = {}
     resource_usage: Resources = {}
     count: int | None = None
+    topology_assignment: TopologyAssignment | None = None
 
 
 class Admission(Wire, frozen=True):

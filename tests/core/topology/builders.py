@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from queueing.core.names import FlavorName, PodSetName, ResourceName
 from queueing.core.selectors import Taint
-from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
+from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain, Occupancy
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.requests import (
     Layer,
@@ -15,7 +15,7 @@ from queueing.core.topology.requests import (
     in_order,
 )
 from queueing.core.topology.searching import Terms
-from queueing.core.topology.tree import Node
+from queueing.core.topology.tree import Node, Usage
 
 CPU, PODS, GPU = ResourceName("cpu"), ResourceName("pods"), ResourceName("gpu")
 FLAVOR, MAIN = FlavorName("default"), PodSetName("main")
@@ -51,6 +51,11 @@ def forest(nodes: str = S, levels: tuple[str, ...] = LEVELS) -> Forest:
         name = None if levels[-1] == HOSTNAME else f"node-{at}"
         assert not made.put_node(node(one, levels, name))
     return made
+
+
+def used(usage: Usage, *, hosts: bool = True) -> Occupancy:
+    """Return what a workload in the flavor uses of leaves."""
+    return Occupancy((FLAVOR,), hosts, usage)
 
 
 def pods(

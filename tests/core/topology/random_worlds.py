@@ -20,7 +20,7 @@ from queueing.core.topology.requests import (
 )
 from queueing.core.topology.searching import Terms
 from queueing.core.topology.tree import Node
-from tests.core.topology.builders import CPU, FLAVOR, GPU, PODS, told
+from tests.core.topology.builders import CPU, FLAVOR, GPU, PODS, told, used
 from tests.core.topology.plain import Plain, Refused
 
 TOPOLOGIES = [
@@ -55,6 +55,9 @@ class World:
 
     def __post_init__(self) -> None:
         self.forest.put_flavor(FLAVOR, "T", self.levels)
+
+    def charge(self, usage: Usage, sign: int = 1) -> None:
+        self.forest.charge(used(usage, hosts=self.levels[-1] == HOSTNAME), sign)
 
     def put_node(self, name: str) -> None:
         random = self.random
@@ -98,9 +101,9 @@ class World:
                 for _ in range(random.randrange(1, 4))
             }
             self.charged.append(usage_)
-            self.forest.charge(FLAVOR, usage_)
+            self.charge(usage_)
         elif kind == "release" and self.charged:
-            self.forest.charge(FLAVOR, self.charged.pop(random.randrange(len(self.charged))), -1)
+            self.charge(self.charged.pop(random.randrange(len(self.charged))), -1)
 
     def plain(self, terms: Terms) -> Plain:
         used: dict[str, dict[str, int]] = {}

@@ -25,6 +25,7 @@ from tests.core.topology.builders import (
     node,
     pods,
     told,
+    used,
 )
 from tests.core.topology.random_worlds import PROFILES, World, answer, requests, world
 
@@ -51,7 +52,7 @@ def rebuilt(made: World) -> World:
     """Return a world that is told the same in another order."""
     fresh = World(made.random, made.levels)
     for usage in made.charged:
-        fresh.forest.charge(FLAVOR, usage)
+        fresh.charge(usage)
     for name, amounts in made.others.items():
         fresh.forest.set_others(name, amounts)
     for name in sorted(made.nodes, reverse=True):
@@ -80,10 +81,10 @@ def test_an_attempt_leaves_no_trace(seed: int) -> None:
         first = answer(made, asked, terms)
         with made.forest.attempt():
             for usage in made.charged:
-                made.forest.charge(FLAVOR, usage, -1)
+                made.charge(usage, -1)
             answer(made, asked, terms)
             with made.forest.attempt():
-                made.forest.charge(FLAVOR, {"n1": {CPU: 10**6}, "gone": {CPU: 1}})
+                made.charge({"n1": {CPU: 10**6}, "gone": {CPU: 1}})
                 answer(made, asked, terms)
         assert picture(made) == before
         assert answer(made, asked, terms) == first
@@ -104,7 +105,7 @@ def test_no_leaf_gets_more_than_is_free_there(seed: int) -> None:
                 is_leader = one.topology.group and one is min(reversed(asked), key=size)
                 whole = one.count - one.count % slice_size(one.topology.slices)
                 assert answered.count == (one.count if is_leader else whole)
-                made.forest.charge(FLAVOR, answered.usage(in_order(dict(one.pod.requests), pods=1)))
+                made.charge(answered.usage(in_order(dict(one.pod.requests), pods=1)))
         over = [
             (resource, leaf)
             for resource, column in tree.free.items()
@@ -177,7 +178,7 @@ def test_a_flavor_sees_only_nodes_with_its_labels_and_all_levels() -> None:
 
 def test_a_node_that_comes_back_brings_what_is_used_and_held_there() -> None:
     made = forest("a/r1/n1:4")
-    made.charge(FLAVOR, {"n1": {CPU: 1000, PODS: 1}})
+    made.charge(used({"n1": {CPU: 1000, PODS: 1}}))
     made.set_others("n1", {CPU: 2000, PODS: 1})
     made.drop_node("n1")
     assert "no topology domains at level" in ask(made, 1, required="rack")
@@ -215,10 +216,10 @@ def test_flavors_over_the_same_hosts_see_each_others_usage_if_they_overlap(
     made, other = Forest(overlap=overlap), FlavorName("other")
     made.put_flavor(FLAVOR, "T", LEVELS)
     made.put_node(node("a/r1/n1:3"))
-    made.charge(FLAVOR, {"n1": {CPU: 2000, PODS: 2}})
+    made.charge(used({"n1": {CPU: 2000, PODS: 2}}))
     made.put_flavor(other, "T", (HOSTNAME,))
     assert want in ask(made, 2, flavor=other, required=HOSTNAME)
-    made.charge(FLAVOR, {"n1": {CPU: 2000, PODS: 2}}, -1)
+    made.charge(used({"n1": {CPU: 2000, PODS: 2}}), -1)
     assert ask(made, 2, flavor=other, required=HOSTNAME) == "n1*2"
 
 
@@ -232,14 +233,14 @@ def test_pod_sets_in_two_flavors_see_each_other_where_these_overlap() -> None:
 
 def test_a_flavor_that_changes_keeps_what_its_workloads_use() -> None:
     made = forest("a/r1/n1:3")
-    made.charge(FLAVOR, {"n1": {CPU: 2000, PODS: 2}})
+    made.charge(used({"n1": {CPU: 2000, PODS: 2}}))
     made.put_flavor(FLAVOR, "T", ("rack", HOSTNAME))
     assert "only 1 out of 2" in ask(made, 2, required="rack")
 
 
 def test_simulating_an_empty_cluster_ignores_workloads_and_nothing_else() -> None:
     made = forest("a/r1/n1:3")
-    made.charge(FLAVOR, {"n1": {CPU: 2000, PODS: 2}})
+    made.charge(used({"n1": {CPU: 2000, PODS: 2}}))
     made.set_others("n1", {CPU: 1000, PODS: 1})
     terms = Terms(profile=Profile(), empty=True)
     both = [pods(2, required="rack"), pods(1, required="rack", name="two")]
@@ -314,7 +315,7 @@ def test_counts_that_are_too_old_to_catch_up_are_counted_again() -> None:
     made = forest(S)
     tree = made.tree(FLAVOR)
     assert ask(made, 5, required="rack") == "n5*5"
-    made.charge(FLAVOR, {"n5": {CPU: 1000, PODS: 1}})
+    made.charge(used({"n5": {CPU: 1000, PODS: 1}}))
     for _ in range(LOG_MAX):
         tree.changes.add(1)
     assert ask(made, 5, required="rack") == "n3*1 n4*4"

@@ -8,7 +8,7 @@ from queueing.core.names import PodSetName
 from queueing.core.topology.assignment import HOSTNAME
 from queueing.core.topology.replacement import replace_node
 from queueing.core.topology.requests import PodSetRequest, in_order
-from tests.core.topology.builders import FLAVOR, MAIN, TERMS, forest, hosts, pods, told
+from tests.core.topology.builders import FLAVOR, MAIN, TERMS, forest, hosts, pods, told, used
 
 RACK_SLICES = [("rack", 4)]
 LAYERS = [("rack", 4), (HOSTNAME, 2)]
@@ -20,7 +20,7 @@ def replaced(nodes: str, *pod_sets: PodSetRequest, node: str = "lost") -> list[s
     for one in pod_sets:
         if one.current is not None:
             usage = one.current.usage(in_order(dict(one.pod.requests), pods=1))
-            world.charge(FLAVOR, usage)
+            world.charge(used(usage))
     found = replace_node(world, FLAVOR, pod_sets, node, TERMS)
     return [told(found[one.name]) if one.name in found else "" for one in pod_sets]
 
@@ -131,7 +131,7 @@ def test_a_group_is_placed_one_by_one_and_the_forest_stays_as_it_was() -> None:
         pods(1, required="rack", group="g", name="leader", current="lost*1"),
         pods(2, required="rack", group="g", current="n1*1 lost*1"),
     ]
-    world.charge(FLAVOR, hosts("n1*1").usage(group[1].pod.requests))
+    world.charge(used(hosts("n1*1").usage(group[1].pod.requests)))
     found = replace_node(world, FLAVOR, group, "lost", TERMS)
     assert [told(found[name]) for name in (PodSetName("leader"), MAIN)] == ["n1*1", "n1*2"]
     assert world.tree(FLAVOR).has_room({"n1": dict(in_order({group[0].pod.requests[0][0]: 2000}))})

@@ -8,7 +8,7 @@ from queueing.core.topology.placement import place
 from queueing.core.topology.replacement import replace_node
 from queueing.core.topology.requests import PodSetRequest, Profile
 from queueing.core.topology.searching import Terms
-from tests.core.topology.builders import FLAVOR, MAIN, TERMS, S, forest, hosts, pods, told
+from tests.core.topology.builders import FLAVOR, MAIN, TERMS, S, forest, hosts, pods, told, used
 
 HOST_SLICES, RACK_SLICES = [(HOSTNAME, 2)], [("rack", 4)]
 LAYERS = [("rack", 4), (HOSTNAME, 2)]
@@ -203,7 +203,7 @@ def test_example_28_a_failed_node_is_replaced_within_the_required_domain(
 ) -> None:
     world = forest(f"a/r1/n1:{first} a/r1/n3:1 a/r2/n4:8")
     lost = pods(4, required="rack", current="n1*2 n2*2")
-    world.charge(FLAVOR, hosts("n1*2 n2*2").usage(lost.pod.requests))
+    world.charge(used(hosts("n1*2 n2*2").usage(lost.pod.requests)))
     assert told(replace_node(world, FLAVOR, [lost], "n2", TERMS)[MAIN]) == want
 
 

@@ -1,0 +1,155 @@
+"""Places by topology for pods whose flavors were chosen: the end of flavor assignment.
+
+As in Kueue, topology is looked at after quota, on the flavors that quota gave: a flavor whose nodes
+have no place is not passed over in the same search, but in the next one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from queueing.core.facts import PodSet
+from queueing.core.flavors.assignment import Assignment
+from queueing.core.flavors.grades import FIT, NO_CANDIDATES, NO_FIT
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorName, FlavorResource, PodSetName
+from queueing.core.queue_rules import QueueRules
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.reasons import NoPlace, Severity, Unreadable
+from queueing.core.settings import Settings
+from queueing.core.topology.assignment import Assignment as Placement
+from queueing.core.topology.assignment import Unplaced
+from queueing.core.topology.placement import Places, place
+from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
+from queueing.core.topology.searching import Terms
+
+Wanted = Mapping[FlavorName, list[PodSetRequest]]
+NOBODY: Wanted = MappingProxyType({})
+NO_INFORMATION = "workload requires Topology, but there is no TAS cache information"
+NO_FLAVOR = "no TAS flavor assigned"
+
+
+class Placing:
+    """Finds places for the workloads of one queue, on the usage of the tree as it is."""
+
+    __slots__ = ("_now", "_rules", "_tree", "_when_empty")
+
+    def __init__(self, rules: QueueRules, tree: QuotaTree, settings: Settings) -> None:
+        self._rules, self._tree = rules, tree
+        self._now = Terms(profile=settings.placement)
+        self._when_empty = Terms(profile=settings.placement, empty=True)
+
+    def complete(self, answer: Assignment) -> None:
+        """Find places for all pods of an assignment, or lower its grade.
+
+        Without room now, preemption is needed; if there is none even without all placed workloads,
+        nothing fits.
+        """
+        wanted = self._wanted(answer)
+        if not wanted or answer.grade is NO_FIT:
+            return
+        if answer.grade is FIT:
+            found = self._find(wanted, self._now)
+            lacking = {name: one for name, one in found.items() if isinstance(one, Unplaced)}
+            if not lacking:
+                answer.places = _placements(found)
+                return
+            name, why = next(iter(lacking.items()))
+            answer.troubles.append((name, [NoPlace(why.reason)]))
+            answer.grade, answer.severity = NO_CANDIDATES, Severity.WAITING_FOR_QUOTA
+        if _is_complete(self._find(wanted, self._when_empty)):
+            _contest(answer, wanted)
+        else:
+            answer.grade, answer.severity = NO_FIT, Severity.TOPOLOGY_PLACEMENT_FAILED
+
+    def condition(self, answer: Assignment) -> Callable[[], bool] | None:
+        """Return what says whether there is room for an assignment now; None if it needs none."""
+        wanted = self._wanted(answer)
+        if not wanted:
+            return None
+        return lambda: _is_complete(self._find(wanted, self._now))
+
+    def reserve(self, answer: Assignment, victims: Iterable[Holder]) -> None:
+        """Give an assignment that needs preemption the places that it will have then.
+
+        Without victims they are those in a cluster without placed workloads. It keeps them from
+        others of its round.
+        """
+        wanted = self._wanted(answer)
+        if not wanted:
+            return
+        leaving = list(victims)
+        with self._tree.attempt():
+            for one in leaving:
+                self._tree.remove_usage(one.queue, one.usage)
+            found = self._find(wanted, self._now if leaving else self._when_empty)
+        answer.places = _placements(found)
+
+    def _find(self, wanted: Wanted, terms: Terms) -> Places:
+        return place(self._tree.forest, wanted, terms)
+
+    def _wanted(self, answer: Assignment) -> Wanted:
+        """Return what is to be placed, by flavor; an assignment that cannot be placed fails."""
+        places_all = self._rules.offer.places_all
+        if not places_all and not any(one.pod_set.wants_topology for one in answer.demand.pod_sets):
+            return NOBODY
+        found: dict[FlavorName, list[PodSetRequest]] = {}
+        for number, one in enumerate(answer.demand.pod_sets):
+            if not one.count or not (one.pod_set.wants_topology or places_all):
+                continue
+            flavor, problem = self._flavor(answer, number)
+            if flavor is None:
+                answer.grade, answer.severity = NO_FIT, Severity.NO_MATCHING_FLAVOR
+                answer.troubles.append((one.pod_set.name, [Unreadable(problem)]))
+                return NOBODY
+            found.setdefault(flavor, []).append(_request(one.pod_set, one.count))
+        return found
+
+    def _flavor(self, answer: Assignment, number: int) -> tuple[FlavorName | None, str]:
+        """Return the flavor with a topology that a pod set got, or why there is none."""
+        chosen = _flavors_of(answer, number)
+        forest = self._tree.forest
+        placing = sorted(one for one in chosen if forest.has(one))
+        if len(placing) == 1:
+            return placing[0], ""
+        if placing:
+            return None, f"more than one TAS flavor assigned: {', '.join(placing)}"
+        return None, NO_FLAVOR if self._rules.offer.places else NO_INFORMATION
+
+
+def _flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
+    """Return the flavors of a pod set; one that requests nothing has those of its group."""
+    asked = answer.outline.totals[number]
+    for part, choices in zip(answer.outline.parts, answer.choices, strict=False):
+        if number in part.pod_sets:
+            own = {choices[resource].flavor for resource in asked if resource in choices}
+            return own or {one.flavor for one in choices.values()}
+    return set()
+
+
+def _request(pod_set: PodSet, count: int) -> PodSetRequest:
+    return PodSetRequest(
+        name=pod_set.name,
+        count=count,
+        pod=pod_set.placeable or Placeable(requests=in_order(pod_set.requests)),
+        topology=pod_set.topology,
+        implied=not pod_set.wants_topology,
+    )
+
+
+def _is_complete(found: Places) -> bool:
+    return not any(isinstance(one, Unplaced) for one in found.values())
+
+
+def _placements(found: Places) -> dict[PodSetName, Placement]:
+    return {name: one for name, one in found.items() if isinstance(one, Placement)}
+
+
+def _contest(answer: Assignment, wanted: Wanted) -> None:
+    """Let all that placed pod sets use be preempted: their place may be where any of it is."""
+    names = {one.name for several in wanted.values() for one in several}
+    for one in answer.pod_sets():
+        if one.name in names:
+            for resource, flavor in one.flavors.items():
+                key = FlavorResource(flavor, resource)
+                if key not in answer.contested:
+                    answer.contested.append(key)

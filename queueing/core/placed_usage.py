@@ -1,0 +1,56 @@
+"""What a workload is charged whose pods are placed by topology: quota, and room in leaves."""
+
+from collections.abc import Mapping, Sequence
+
+from typing_extensions import override
+
+from queueing.core.names import FlavorResource
+from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.requests import PODS
+
+
+class PlacedUsage(dict[FlavorResource, int]):
+    """Usage of quota that also has `places`: what the pods use of the leaves of topologies.
+
+    The quota tree charges both at once, so whoever adds, removes or tries usage need not know
+    whether pods are placed.
+    """
+
+    __slots__ = ("places",)
+
+    def __init__(self, usage: Mapping[FlavorResource, int], places: Sequence[Occupancy]) -> None:
+        super().__init__(usage)
+        self.places = tuple(places)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PlacedUsage):
+            return self.places == other.places and super().__eq__(other)
+        return not self.places and super().__eq__(other)
+
+    @override
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None
+
+
+def places_of(usage: Mapping[FlavorResource, int]) -> Sequence[Occupancy]:
+    """Return what usage takes of leaves; nothing for workloads that are not placed."""
+    return usage.places if isinstance(usage, PlacedUsage) else ()
+
+
+def placed(
+    usage: Mapping[FlavorResource, int], places: Sequence[Occupancy]
+) -> Mapping[FlavorResource, int]:
+    """Return usage with places, or the same if there are none."""
+    return PlacedUsage(usage, places) if places else usage
+
+
+def without_pods(one: Occupancy) -> Occupancy:
+    """Return the same without the number of pods."""
+    usage = {
+        key: {resource: amount for resource, amount in amounts.items() if resource != PODS}
+        for key, amounts in one.usage.items()
+    }
+    return Occupancy(one.flavors, hosts=one.hosts, usage=usage)

@@ -1,0 +1,135 @@
+"""What placement by topology reads: nodes, pods on them, requests of pod sets, assignments."""
+
+from collections.abc import Iterable, Mapping
+
+from queueing.core.facts import NodeUsageFact
+from queueing.core.names import ResourceName
+from queueing.core.selectors import Taint
+from queueing.core.topology.assignment import Assignment
+from queueing.core.topology.encoding import decode
+from queueing.core.topology.requests import (
+    NOTHING_ASKED,
+    PODS,
+    Layer,
+    Placeable,
+    Term,
+    TopologyRequest,
+    in_order,
+)
+from queueing.core.topology.tree import Node
+from queueing.translate import labels
+from queueing.translate.problems import Problems
+from queueing.translate.requests import Surroundings, pod_requests
+from queueing.translate.selectors import requirement, toleration
+from queueing.translate.wire import nodes, workloads
+from queueing.translate.wire.pods import NodeSelectorTerm, PodSpec
+
+MARKS = (
+    labels.TOPOLOGY_REQUIRED,
+    labels.TOPOLOGY_PREFERRED,
+    labels.TOPOLOGY_UNCONSTRAINED,
+    labels.TOPOLOGY_SLICE,
+    labels.TOPOLOGY_SLICES,
+)
+"""Annotations of pods whose node is chosen by a topology."""
+_PLAIN = Surroundings()
+
+
+def node(found: nodes.Node) -> Node:
+    """Translate a Node; an amount that cannot be read counts as 0."""
+    amounts = Problems().amounts("status.allocatable", found.status.allocatable)
+    return Node(
+        name=found.metadata.name,
+        labels=found.metadata.labels,
+        capacity={ResourceName(name): amount for name, amount in amounts.items()},
+        taints=tuple(
+            Taint(key=one.key, value=one.value, effect=one.effect) for one in found.spec.taints
+        ),
+        schedulable=found.schedulable,
+    )
+
+
+def is_placed(pod: nodes.BoundPod) -> bool:
+    """Say whether a topology chose the node of a pod, so that its workload counts for it."""
+    return any(one in pod.metadata.annotations for one in MARKS)
+
+
+def usage_by_node(pods: Iterable[nodes.BoundPod]) -> list[NodeUsageFact]:
+    """Return what pods use of each node that no topology placed there, by name of the node."""
+    sums: dict[str, dict[ResourceName, int]] = {}
+    for pod in pods:
+        if pod.runs and not is_placed(pod):
+            mine = sums.setdefault(pod.spec.node_name, {})
+            for name, amount in pod_usage(pod.spec).items():
+                mine[name] = mine.get(name, 0) + amount
+    return [NodeUsageFact(name=name, usage=sums[name]) for name in sorted(sums)]
+
+
+def pod_usage(spec: PodSpec) -> Mapping[ResourceName, int]:
+    """Return what one pod takes of its node, among it one of `pods`."""
+    return dict(in_order(_raw(spec, _PLAIN), pods=1))
+
+
+def placeable(spec: PodSpec, around: Surroundings) -> Placeable:
+    """Return one pod of a template, as far as it matters which node it is put on."""
+    affinity = spec.affinity and spec.affinity.node_affinity
+    required = affinity and affinity.required_during_scheduling_ignored_during_execution
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else []
+    return Placeable(
+        requests=in_order(_raw(spec, around)),
+        tolerations=tuple(map(toleration, spec.tolerations)),
+        node_selector=tuple(sorted(spec.node_selector.items())),
+        affinity=tuple(map(_term, required.node_selector_terms)) if required else None,
+        preferences=tuple((one.weight, _term(one.preference)) for one in preferred),
+    )
+
+
+def _raw(spec: PodSpec, around: Surroundings) -> dict[ResourceName, int]:
+    """Return the requests of the template, whatever quota counts."""
+    found = pod_requests(spec, around, path="", problems=Problems())
+    return {ResourceName(name): amount for name, amount in found.items() if name != PODS}
+
+
+def _term(found: NodeSelectorTerm) -> Term:
+    return Term(
+        labels=tuple(map(requirement, found.match_expressions)),
+        fields=tuple(map(requirement, found.match_fields)),
+    )
+
+
+def topology_request(found: workloads.TopologyRequest | None) -> TopologyRequest:
+    """Translate what a pod set asks of a topology."""
+    if found is None:
+        return NOTHING_ASKED
+    layers = tuple(
+        Layer(one.topology, one.size) for one in found.podset_slice_required_topology_constraints
+    )
+    if not layers and found.pod_set_slice_required_topology:
+        layers = (Layer(found.pod_set_slice_required_topology, found.pod_set_slice_size or 0),)
+    return TopologyRequest(
+        required=found.required,
+        preferred=found.preferred,
+        unconstrained=found.unconstrained,
+        slices=layers,
+        group=found.pod_set_group_name,
+    )
+
+
+def wants_topology(found: workloads.TopologyRequest | None) -> bool:
+    """Say whether a pod set asks for a topology, and so for a flavor that has one."""
+    return found is not None and (
+        any(one is not None for one in (found.required, found.preferred, found.unconstrained))
+        or found.pod_set_slice_size is not None
+        or bool(found.pod_set_slice_required_topology)
+        or bool(found.podset_slice_required_topology_constraints)
+    )
+
+
+def placement(found: workloads.TopologyAssignment | None) -> Assignment | None:
+    """Translate a pod set's assignment; one that contradicts itself counts as none."""
+    if found is None:
+        return None
+    try:
+        return decode(found.as_document())
+    except (KeyError, IndexError, ValueError):
+        return None
