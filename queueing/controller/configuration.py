@@ -19,7 +19,6 @@ from queueing.translate.configuration import (
     ELASTIC_JOBS,
     is_enabled,
     managed_namespaces,
-    refused_annotations,
     rules_of,
     settings_of,
 )
@@ -89,7 +88,6 @@ def controller_rules(
             without_queue_name=configuration.manage_jobs_without_queue_name,
             namespaces=managed_namespaces(configuration),
             labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
-            refused=refused_annotations(configuration),
             elastic=ELASTIC if is_enabled(configuration, ELASTIC_JOBS) else frozenset(),
             tell_ready_within_s=_tell_ready_within_s(configuration),
         ),

@@ -92,16 +92,16 @@ class Draft:
 
     def fits(self, entry: Entry) -> bool:
         """Say whether an entry fits once all victims so far, and its own, have left."""
-        return self._try(entry, self._fits)
+        if self._leaving or entry.targets:
+            return self._try(entry, self._fits)
+        return self._fits(entry) if entry.assignment.places else _has_quota(entry)
 
     def lacks_place(self, entry: Entry) -> bool:
         """Say whether an entry that does not fit would, if its pods had another place."""
-        return bool(places_of(entry.usage)) and self._try(entry, _has_quota)
+        return self._try(entry, _has_quota)
 
     def _try(self, entry: Entry, question: Callable[[Entry], bool]) -> bool:
         """Ask a question about the tree as it will be without all victims so far, and its own."""
-        if not self._leaving and not entry.targets:
-            return question(entry)
         with self.without_victims():
             for target in entry.targets:
                 self.world.tree.remove_usage(target.holder.queue, target.holder.usage)
@@ -133,7 +133,7 @@ class Draft:
         fits = all(
             amount <= max(0, entry.node.cell(resource).available_now())
             for resource, amount in entry.usage.items()
-        ) and self._has_room(entry, now=True)
+        ) and (not entry.assignment.places or self._has_room(entry, now=True))
         for queue, usage in self._admitted:
             tree.hold(queue, usage, -1)
         return fits
@@ -145,7 +145,7 @@ def process(entry: Entry, draft: Draft) -> Ruling:
     overlaps = bool(victims) and any(one.holder.uid in victims for one in entry.targets)
     if overlaps and draft.world.settings.recompute_overlapping:
         ruling = _rule_anew(entry, draft)
-    elif places_of(entry.usage) and _lost_its_place(entry, draft):
+    elif entry.assignment.places and _lost_its_place(entry, draft):
         ruling = _rule(_placed_anew(entry, draft), draft, overlaps=False, deferred=False)
     else:
         ruling = _rule(entry, draft, overlaps=overlaps, deferred=False)

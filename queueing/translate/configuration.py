@@ -15,7 +15,6 @@ from queueing.core.settings import (
     Settings,
 )
 from queueing.core.topology.requests import Profile
-from queueing.translate.marks import BY_GATE
 from queueing.translate.transformations import (
     ResourceRules,
     Transformation,
@@ -148,12 +147,6 @@ def _admission_fair_sharing(
     )
 
 
-def refused_annotations(configuration: Configuration) -> frozenset[str]:
-    """Return the annotations that are refused: with its gate off each means nothing."""
-    on = (names for gate, names in BY_GATE.items() if is_enabled(configuration, gate))
-    return frozenset(name for names in on for name in names)
-
-
 def rules_of(configuration: Configuration) -> ResourceRules:
     """Return which resources count, and as what."""
     found = configuration.resources
@@ -172,7 +165,6 @@ def rules_of(configuration: Configuration) -> ResourceRules:
         heeds_gates=is_enabled(configuration, "AdmissionGatedBy"),
         places_pods=is_enabled(configuration, "TopologyAwareScheduling"),
         slices_jobs=is_enabled(configuration, ELASTIC_JOBS),
-        refused=refused_annotations(configuration),
     )
 
 

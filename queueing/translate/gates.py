@@ -53,7 +53,14 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         " name flavors that it does not have is refused",
         "SchedulingEquivalenceHashing": "equivalent pending workloads are evaluated once",
         "SparkApplicationIntegration": "SparkApplications are queued if their framework is listed",
-        "TopologyAwareScheduling": "pods that request a topology wait; off, topologies are ignored",
+        "TASBalancedPlacement": "pods with a preferred level are spread evenly over its domains",
+        "TASHandleOverlappingFlavors": "what is placed through one flavor counts in others that"
+        " select the same nodes",
+        "TASProfileMixed": "unconstrained pods fill the fullest domains first; off, as all others",
+        "TASRecomputeAssignmentWithinSchedulingCycle": "a workload whose place others of its round"
+        " took is placed again at once; off, in the next round",
+        "TASRespectNodeAffinityPreferred": "preferred node affinity comes before capacity",
+        "TopologyAwareScheduling": "pods are placed by topology; off, topologies are ignored",
         "UnadmittedWorkloadsObservability": "specific reasons in `QuotaReserved`, and their metric",
         "VisibilityOnDemand": "the visibility API",
         "WorkloadPriorityClassDefaulting": "Jobs get the class named `default`",
@@ -67,6 +74,11 @@ FIXED_ON: Mapping[str, str] = MappingProxyType(
         "ManagedJobsNamespaceSelectorAlwaysRespected": "locked in Kueue as well",
         "RemoveFinalizersWithStrictPatch": "every patch has the resourceVersion that it changes",
         "SkipAncestorCheckForDeletedWorkloads": "a deleted Workload's ancestors are not read",
+        "TASAssignmentsEncodingByHostnamePrefix": "hosts are stored by prefix if that is shorter",
+        "TASCacheNodeMatchResults": "an internal memory without a choice",
+        "TASCacheTopologyTree": "an internal memory without a choice",
+        "TASCachingRemainingResources": "an internal memory without a choice",
+        "TASMultiLayerTopology": "slices of pods may have up to three layers",
         "TLSOptions": "locked in Kueue as well",
         "VectorizedResourceRequests": "an internal representation without a choice",
         "WorkloadIdentifierAnnotations": "a Workload names its Job",
@@ -82,8 +94,8 @@ LOCKED = frozenset({"ManagedJobsNamespaceSelectorAlwaysRespected", "TLSOptions"}
 _ABSENT: Mapping[str, str] = MappingProxyType(
     {
         "MultiKueue": "there is only one cluster",
-        "TAS": "pods are not placed by topology",
-        "ElasticJobs": "pods are not placed by topology",
+        "TAS": "places of pods on failed nodes are not replaced",
+        "ElasticJobs": "elastic jobs are not placed by topology",
         "CleanupProvisioningRequests": "ProvisioningRequests are not made",
         "ConcurrentAdmission": "a Job has one Workload, without variants",
         "DeferRayService": "the quota of a RayService is free when it is gone",

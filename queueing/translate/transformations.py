@@ -42,8 +42,6 @@ class ResourceRules:
     """Whether a topology means anything, of flavors and of pods that ask for one."""
     slices_jobs: bool = True
     """Whether an elastic job has slices, of which only the difference is charged."""
-    refused: frozenset[str] = frozenset()
-    """Annotations that ask for what is not there."""
 
     def apply(self, requests: Mapping[str, int]) -> dict[str, int]:
         """Return one pod's requests as quota counts them.

@@ -108,7 +108,7 @@ def _queue_by_queue_later(right: Any) -> Any:
 def _whatever_the_shares(_: Any) -> Any:
     def fair_targets(query: Query, tree: QuotaTree, holders: Holders, **_: object) -> list[Target]:
         with tree.attempt():
-            room = Room(tree, query.preemptor.node, query.requests)
+            room = Room(tree, query)
             targets: list[Target] = []
             for name in ("a", "b", "c", "d"):
                 for holder in holders.holders(QueueName(name)):

@@ -220,11 +220,11 @@ def test_claims_of_users_own_templates_are_those_of_their_pods(
 
 
 def test_pods_that_tell_nothing_are_named_once() -> None:
-    other = pod("x").replace("queueing.dev/workload-uid: x", "app: x")
+    other = pod("x").replace("queueing.dev/workload-uid: x", "app: x").replace("nodeName", "other")
     documents = parse(QUEUES + other, file="input")
     world = read_world(documents, now=0.0, compatibility=Compatibility.QUEUEING)
     (told,) = (one for one in world.warnings if "Pod" in one)
-    assert "pods are not placed on nodes here" in told
+    assert "a pod that is on no node takes no room" in told
     silent = parse(QUEUES + pod("x"), file="input")
     world = read_world(silent, now=0.0, compatibility=Compatibility.QUEUEING)
     assert not any("Pod" in one for one in world.warnings)

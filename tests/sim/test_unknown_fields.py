@@ -171,7 +171,7 @@ def test_a_misspelled_kind_is_asked_about() -> None:
 @pytest.mark.parametrize(
     ("api_version", "kind", "why"),
     [
-        pytest.param("v1", "Pod", "pods are not placed on nodes here", id="a pod"),
+        pytest.param("v1", "Pod", "a pod that is on no node takes no room", id="a pod"),
         pytest.param(
             "kustomize.config.k8s.io/v1beta1", "Kustomization", "files", id="a kustomization"
         ),
@@ -187,8 +187,8 @@ def test_kinds_that_nothing_depends_on_are_named(api_version: str, kind: str, wh
 @pytest.mark.parametrize(
     ("gates", "want"),
     [
-        pytest.param("{TASBalancedPlacement: true}", True, id="switched on, to no effect"),
-        pytest.param("{TASBalancedPlacement: false}", False, id="left as it is"),
+        pytest.param("{ShortWorkloadNames: true}", True, id="switched on, to no effect"),
+        pytest.param("{ShortWorkloadNames: false}", False, id="left as it is"),
         pytest.param("{PartialAdmission: false}", False, id="honoured"),
     ],
 )

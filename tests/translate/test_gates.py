@@ -41,8 +41,8 @@ def test_every_gate_of_the_tables_is_one_of_kueue() -> None:
 
 
 def test_what_is_switched_to_no_effect_is_named() -> None:
-    switched = {"TASBalancedPlacement": True, "PartialAdmission": False, "MultiKueue": True}
-    assert without_effect(switched) == ("TASBalancedPlacement",)
+    switched = {"ShortWorkloadNames": True, "PartialAdmission": False, "MultiKueue": True}
+    assert without_effect(switched) == ("ShortWorkloadNames",)
     assert without_effect({"FinishOrphanedWorkloads": False}) == ("FinishOrphanedWorkloads",)
 
 

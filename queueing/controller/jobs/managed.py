@@ -25,8 +25,6 @@ class JobRules:
     """`managedJobsNamespaceSelector`."""
     labels_to_copy: Sequence[str] = ()
     """Labels of Jobs that their Workloads get."""
-    refused: Collection[str] = ()
-    """Annotations that ask for features that are not supported; Jobs with one get a warning."""
     elastic: Collection[GroupKind] = ()
     """Kinds whose jobs may be elastic; none where that is off."""
     tell_ready_within_s: float = TELL_READY_WITHIN_S

@@ -33,7 +33,6 @@ from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import gates_of
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.jobs.view import JobView
-from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.workloads import Workload
@@ -74,22 +73,11 @@ class WorkloadWriter:
         last = max(members, key=lambda job: job.metadata.created)
         self._reporter.created(last.kind.kind, last.metadata)
         for job in members:
-            if not gang.form.several:
-                self._tell_unsupported(job)
             said = f"Created Workload: {namespace}/{name}"
             self._events.job(job, "CreatedWorkload", said)
             if job.uncharged:
                 told = f"No quota is asked for pods of {job.uncharged}"
                 self._events.job(job, "Uncharged", told, warning=True)
-
-    def _tell_unsupported(self, job: JobView) -> None:
-        marks = {
-            name: None
-            for one in job.pod_sets
-            for name in refused_marks(one.template, self._rules.refused)
-        }
-        for name in marks:
-            self._events.job(job, "Unsupported", refusal_of(name), warning=True)
 
     async def adopt(self, action: Adopt) -> None:
         """Make a job the owner of its prebuilt Workload."""

@@ -44,8 +44,8 @@ class Placing:
         Without room now, preemption is needed; if there is none even without all placed workloads,
         nothing fits.
         """
-        wanted = self._wanted(answer)
-        if not wanted or answer.grade is NO_FIT:
+        wanted = NOBODY if answer.grade is NO_FIT else self._wanted(answer)
+        if not wanted:
             return
         if answer.grade is FIT:
             found = self._find(wanted, self._now)

@@ -176,8 +176,9 @@ class QuotaTree:
                 above.held = now = before + more
                 more = (now if now > local else local) - (before if before > local else local)  # noqa: FURB136 - as in `charge`
                 above = above.parent
-        for one in places_of(usage):
-            self.forest.hold(one, sign)
+        if usage.__class__ is PlacedUsage:
+            for one in places_of(usage):
+                self.forest.hold(one, sign)
 
     def attempt(self) -> AbstractContextManager[None]:
         """Return a context that undoes all changes of usage made in it.

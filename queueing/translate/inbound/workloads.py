@@ -31,7 +31,6 @@ from queueing.translate.inbound.placement import (
 )
 from queueing.translate.jobs.slices import slice_of
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, SLICE_NAME, USER
-from queueing.translate.marks import refusal_of, refused_marks
 from queueing.translate.problems import Problems
 from queueing.translate.requests import RULES, Surroundings, counted_requests
 from queueing.translate.selectors import requirement, toleration
@@ -86,9 +85,6 @@ def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
         reader.pod_set(pod_set, f"spec.podSets[{position}]")
         for position, pod_set in enumerate(found.spec.pod_sets)
     )
-    for position, pod_set in enumerate(found.spec.pod_sets):
-        for name in refused_marks(pod_set.template, around.rules.refused):
-            problems.add(f"spec.podSets[{position}]", refusal_of(name))
     return Asks(pod_sets, problems.text(rules=RULES), around.rules, tuple(shapes.values()))
 
 

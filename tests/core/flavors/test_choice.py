@@ -285,16 +285,6 @@ def test_fewer_pods_go_on_where_the_search_for_all_of_them_stopped() -> None:
     assert (given.count, given.flavors) == (4, {"cpu": "b"})
 
 
-def test_a_flavor_with_a_topology_is_passed_over_and_says_why() -> None:
-    racks = flavor("racks", topology="dc")
-    arena = Arena(two(racks=9_000, plain=9_000), racks)
-    assert flavors_of(arena, pod_set()) == {"main": {"cpu": "plain"}}
-    found = flavors_of(Arena(two(racks=9_000), racks), pod_set())
-    assert isinstance(found, Wait)
-    assert found.reason is Reason.TOPOLOGY_PLACEMENT_FAILED
-    assert "flavor racks places pods by topology dc, which is not supported yet" in found.message
-
-
 def test_pods_that_ask_for_a_topology_use_no_flavor_without_one() -> None:
     found = flavors_of(Arena(two(plain=9_000)), pod_set(wants_topology=True))
     assert isinstance(found, Wait)
