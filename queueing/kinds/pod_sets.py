@@ -12,7 +12,9 @@ from queueing.kinds.expressions import NoValueError
 from queueing.kinds.paths import ABSENT, Step, Steps, child, spelled, steps, value_at
 from queueing.kinds.rules import COUNT, ITEM, KEY, OBJECT, CompiledPodSet
 from queueing.translate.jobs.environment import each_name_once
+from queueing.translate.jobs.topology import topology_request
 from queueing.translate.wire.meta import Wire
+from queueing.translate.wire.pods import PodTemplate
 from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, PodPlaces
 
 COUNT_MAX = 2**31 - 1
@@ -21,6 +23,7 @@ _NAME = re.compile(r"(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _encode = msgspec.json.encode
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _mapping = msgspec.json.Decoder(dict[str, Any])
+_annotated = msgspec.json.Decoder(PodTemplate)
 
 
 class UnreadableError(ValueError):
@@ -80,7 +83,22 @@ class PodSet:
         if self.rule.rule.spec_only:
             template = {"spec": template["spec"]}
         found: dict[str, Any] = {"name": self.name, "count": self.count, "template": template}
+        annotations = _annotated.decode(_encode(template)).metadata.annotations
+        if annotations:
+            found |= topology_request(annotations, self._indexes())
         return found | ({"minCount": self.min_count} if self.min_count is not None else {})
+
+    def _indexes(self) -> dict[str, Any]:
+        """Return the fields that say how its pods are numbered."""
+        rule = self.rule.rule.topology
+        if rule is None:
+            return {}
+        named = {
+            "podIndexLabel": rule.pod_index_label,
+            "subGroupIndexLabel": rule.sub_group_index_label,
+            "subGroupCount": self.sub_group_count,
+        }
+        return {name: value for name, value in named.items() if value is not None}
 
 
 def template_places(template: Steps) -> Places:

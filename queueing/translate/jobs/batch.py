@@ -15,6 +15,7 @@ from queueing.translate.jobs.equivalence import equivalent
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection, inject, restore
 from queueing.translate.jobs.patches import MergePatch, Patch
+from queueing.translate.jobs.topology import JOB_INDEX, topology_request
 from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
@@ -155,6 +156,7 @@ def pod_sets(job: JobView) -> list[dict[str, Any]]:
     if "spec" in parts:
         parts["spec"] = each_name_once(parts["spec"])
     found: dict[str, Any] = {"name": MAIN, "count": pod_set.count, "template": parts}
+    found |= topology_request(pod_set.template.metadata.annotations, {"podIndexLabel": JOB_INDEX})
     return [found | {"minCount": pod_set.least}] if pod_set.least is not None else [found]
 
 
