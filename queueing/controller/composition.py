@@ -22,6 +22,7 @@ from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
+from queueing.controller.placement.composition import Placement
 from queueing.controller.queueable_kinds.reconciler import QueueableKinds
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
@@ -107,6 +108,7 @@ class Parts:
         )
         self.queueable_kinds = self._make_queueable_kinds()
         self.devices = self._make_devices()
+        self.placement = Placement(self.term, self.pump)
         self.finalizers = Finalizers(self.objects, self.engine, self.writes, self.queues.finalizers)
         self.waiting_reasons = WaitingReasons(
             self.objects, self.writes, self._events, clock, knowledge=self.engine
@@ -200,3 +202,5 @@ class Parts:
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
         self.admin.on_flavor(event)
         self.devices.on_resource_flavor(event)
+        if self._rules.resources.places_pods:
+            self.placement.flavors_changed()

@@ -70,6 +70,7 @@ class Session:
         for reflector, _ in ours:
             await reflector.until_known()
         await parts.kinds.follow(group)
+        await parts.placement.follow(group, client)
         parts.devices.synced()
         parts.pump.weigh_anew()
         self._around.reporter.synced(parts.objects, parts.engine)

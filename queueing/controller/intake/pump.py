@@ -325,11 +325,15 @@ class Pump:
         devices = self._objects.devices
         devices.forget_shapes_but(self._requests.shapes())
         if rules:
-            self._requests.changed()
-            for key, found in list(self._objects.workloads.items()):
-                self._observe_workload(key, found)
+            self.translate_anew()
         self._observe_flavors()
         self._observe_lacks()
+
+    def translate_anew(self) -> None:
+        """Translate all Workloads again, because what is read of their pods has changed."""
+        self._requests.changed()
+        for key, found in list(self._objects.workloads.items()):
+            self._observe_workload(key, found)
 
     def _observe_lacks(self) -> None:
         """Pass on the facts of Workloads for which the cluster has too few devices, or had."""

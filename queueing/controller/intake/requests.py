@@ -71,6 +71,7 @@ class Requests:
             overheads=self.objects.overheads(),
             rules=self.rules,
             devices=self.objects.devices.surroundings(namespace),
+            topologies=self.objects.places_pods,
         )
         made = self._places[namespace] = _Place(around, {})
         return made

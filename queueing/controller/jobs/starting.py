@@ -166,6 +166,8 @@ def _additions(
         },
         workload=workload.metadata.name,
     )
+    if assignment.topology_assignment is not None:
+        added = added.placed(template.metadata.annotations)
     if labels.SLICE_NAME in workload.metadata.annotations:
         added = added.sliced(workload.metadata.annotations[labels.SLICE_NAME])
     for check in workload.status.admission_checks:

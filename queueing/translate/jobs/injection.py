@@ -24,6 +24,10 @@ _MAPS = (
 )
 
 
+_ANYWHERE = labels.TOPOLOGY_UNCONSTRAINED
+_LEVELS = (labels.TOPOLOGY_REQUIRED, labels.TOPOLOGY_PREFERRED, _ANYWHERE)
+
+
 class ConflictError(ValueError):
     """A key would need two values: the job can never start as it is."""
 
@@ -70,6 +74,19 @@ class Injection:
             self,
             annotations={**self.annotations, labels.SLICE_NAME: first},
             scheduling_gates=(*self.scheduling_gates, labels.ELASTIC),
+        )
+
+    def placed(self, asked: Mapping[str, str]) -> "Injection":
+        """Add what pods have whose nodes a topology chooses, by the annotations of their template.
+
+        A gate, until it is known which node each of them goes to; and the mark of such pods, if
+        they asked for no level.
+        """
+        marks = {} if any(name in asked for name in _LEVELS) else {_ANYWHERE: "true"}
+        return replace(
+            self,
+            annotations={**self.annotations, **marks},
+            scheduling_gates=(*self.scheduling_gates, labels.TOPOLOGY_GATE),
         )
 
     def handing_down(self, traceparent: str) -> "Injection":

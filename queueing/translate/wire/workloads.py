@@ -26,6 +26,9 @@ class TopologyRequest(Wire, frozen=True):
     pod_set_slice_size: int | None = None
     podset_slice_required_topology_constraints: list[SliceConstraint] = []
     pod_set_group_name: str = ""
+    pod_index_label: str = ""
+    sub_group_index_label: str = ""
+    sub_group_count: int | None = None
 
 
 class PodSet(Wire, frozen=True):

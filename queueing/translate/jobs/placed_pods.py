@@ -1,0 +1,170 @@
+"""Which pod of a placed pod set goes to which domain, and the patch that lets it go there.
+
+A pod's rank is its number among the pods of the set, by the labels that its kind gives it. Ranks
+follow the order of the domains, so that neighbours in rank are neighbours on the network. Without
+numbers that make sense, pods go to the domains in the order in which they are listed.
+"""
+# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from queueing.core.topology.assignment import Assignment, Domain
+from queueing.translate import labels
+from queueing.translate.jobs.patches import MergePatch
+from queueing.translate.jobs.topology import JOB_INDEX
+from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.pods import SchedulingGate
+from queueing.translate.wire.workloads import PodSet, TopologyRequest, Workload
+
+OFFSET = "kueue.x-k8s.io/pod-index-offset"
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+class PlacedPodSpec(Wire, frozen=True):
+    """What we read of its spec."""
+
+    node_selector: dict[str, str] = {}
+    scheduling_gates: list[SchedulingGate] = []
+
+
+class PlacedPodStatus(Wire, frozen=True):
+    """How far it is."""
+
+    phase: str = ""
+
+
+class PlacedPod(Wire, frozen=True):
+    """A pod whose node a topology chooses."""
+
+    metadata: Meta
+    spec: PlacedPodSpec = PlacedPodSpec()
+    status: PlacedPodStatus = PlacedPodStatus()
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether it waits until it is known where it goes."""
+        return any(gate.name == labels.TOPOLOGY_GATE for gate in self.spec.scheduling_gates)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it needs no node any more."""
+        return self.status.phase in _ENDED
+
+
+class UnrankedError(ValueError):
+    """The numbers of pods that make no ranks."""
+
+
+Way = Mapping[str, str]
+"""The node selector that sends a pod to a domain."""
+
+
+def ways(
+    workload: Workload, pod_set: PodSet, assignment: Assignment, pods: Sequence[PlacedPod]
+) -> list[tuple[PlacedPod, Way]]:
+    """Return the gated pods of a pod set that have a place, each with the way to it."""
+    mine = [one for one in pods if one.metadata.labels.get(labels.POD_SET) == pod_set.name]
+    alive = sorted((one for one in mine if not one.has_ended), key=lambda one: one.metadata.name)
+    try:
+        found = list(_by_rank(workload, pod_set, assignment, alive))
+    except UnrankedError:
+        found = list(_as_listed(assignment, alive))
+    return [(pod, way) for pod, way in found if pod.is_gated]
+
+
+def letting_go(pod: PlacedPod, way: Way) -> MergePatch:
+    """Return the patch that sends a pod on its way."""
+    gates = [
+        {"name": one.name} for one in pod.spec.scheduling_gates if one.name != labels.TOPOLOGY_GATE
+    ]
+    return MergePatch(body={"spec": {"schedulingGates": gates or None, "nodeSelector": dict(way)}})
+
+
+def _by_rank(
+    workload: Workload, pod_set: PodSet, assignment: Assignment, pods: Sequence[PlacedPod]
+) -> Iterator[tuple[PlacedPod, Way]]:
+    """Yield pods with their domains by rank. Raises UnrankedError."""
+    request = pod_set.topology_request or TopologyRequest()
+    places = [one for one in assignment.domains for _ in range(one.count)]
+    offset, beside = _offset(workload, pod_set, pods)
+    seen: set[int] = set()
+    for pod in pods:
+        rank = _rank(pod, request, pod_set.count, offset=offset, limit=pod_set.count + beside)
+        if rank in seen or rank >= len(places):
+            raise UnrankedError(pod.metadata.name)
+        seen.add(rank)
+        way = _way(assignment, places[rank])
+        selector = pod.spec.node_selector
+        if not pod.is_gated and any(selector.get(key) != value for key, value in way.items()):
+            raise UnrankedError(pod.metadata.name)
+        yield pod, way
+
+
+def _rank(pod: PlacedPod, request: TopologyRequest, count: int, *, offset: int, limit: int) -> int:
+    """Return a pod's number in its set, from 0. Raises UnrankedError."""
+    told = pod.metadata.labels
+    index = _number(told.get(request.pod_index_label or JOB_INDEX))
+    if index >= limit:
+        raise UnrankedError(pod.metadata.name)
+    rank = index - offset
+    if request.sub_group_index_label:
+        groups = request.sub_group_count or 0
+        size = count // groups if groups > 0 else 0
+        group = _number(told.get(request.sub_group_index_label))
+        if group >= groups or index >= size:
+            raise UnrankedError(pod.metadata.name)
+        rank += group * size
+    if not 0 <= rank < count:
+        raise UnrankedError(pod.metadata.name)
+    return rank
+
+
+def _number(text: str | None) -> int:
+    if text is None or not text.isdecimal():
+        raise UnrankedError(text)
+    return int(text)
+
+
+def _offset(workload: Workload, pod_set: PodSet, pods: Sequence[PlacedPod]) -> tuple[int, int]:
+    """Return the number of a set's first pod, and how many numbers others of its group use.
+
+    Of two sets in a group the smaller, or the first, comes first. Raises UnrankedError.
+    """
+    written = pods[0].metadata.annotations.get(OFFSET, "0") if pods else "0"
+    own = _number(written)
+    group = pod_set.topology_request.pod_set_group_name if pod_set.topology_request else ""
+    if not group:
+        return own, own
+    together = [
+        one
+        for one in workload.spec.pod_sets
+        if one.topology_request and one.topology_request.pod_set_group_name == group
+    ]
+    first = min(together, key=lambda one: one.count)
+    others = sum(one.count for one in together if one.name != pod_set.name)
+    return (own if pod_set.name == first.name else own + first.count), others + own
+
+
+def _as_listed(
+    assignment: Assignment, pods: Sequence[PlacedPod]
+) -> Iterator[tuple[PlacedPod, Way]]:
+    """Yield gated pods, as many for each domain as it has room beside those that went there."""
+    waiting = iter([one for one in pods if one.is_gated])
+    gone = [one.spec.node_selector for one in pods if not one.is_gated]
+    taken = Counter(
+        at
+        for selector in gone
+        for at, domain in enumerate(assignment.domains)
+        if _way(assignment, domain).items() <= selector.items()
+    )
+    for at, domain in enumerate(assignment.domains):
+        for _ in range(domain.count - taken[at]):
+            pod = next(waiting, None)
+            if pod is None:
+                return
+            yield pod, _way(assignment, domain)
+
+
+def _way(assignment: Assignment, domain: Domain) -> Way:
+    return dict(zip(assignment.levels, domain.values, strict=True))
