@@ -7,7 +7,7 @@ import pytest
 from e2e.api import condition, holds
 from e2e.jobs import wait_job, wait_workload
 from e2e.nodes import make_nodes
-from e2e.objects import KUEUE, Pods, cluster_queue, flavor, job, local_queue, workload_priority
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue, workload_priority
 from e2e.product import Controller
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
@@ -29,7 +29,11 @@ def racks(space: World) -> Iterator[dict[str, str]]:
         for name in make_nodes(space.api, 2, group=group, resources={"cpu": "2"}, labels=labels):
             found[name] = rack
     levels = [{"nodeLabel": one} for one in ("topology.test/rack", "kubernetes.io/hostname")]
-    topology = {"apiVersion": KUEUE, "kind": "Topology", "metadata": {"name": space.name("dc")}}
+    topology = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Topology",
+        "metadata": {"name": space.name("dc")},
+    }
     space.make(
         {**topology, "spec": {"levels": levels}},
         flavor(space.name("racks"), nodeLabels=pool, topologyName=space.name("dc")),
