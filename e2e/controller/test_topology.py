@@ -13,6 +13,7 @@ from e2e.quota import wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
 
+KUEUE = "kueue.x-k8s.io/v1beta2"
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 INDEX = "batch.kubernetes.io/job-completion-index"
 RACKS = ("r1", "r2")

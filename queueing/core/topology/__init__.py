@@ -1,6 +1,6 @@
 """Where the pods of a workload go: domains of a topology, such as racks and hosts.
 
-The rules are those of Kueue's topology-aware scheduling. Nothing calls this package yet.
+The rules are those of Kueue's topology-aware scheduling. `core.flavors.placing` calls this package.
 
 A `Forest` holds a `Tree` of domains per flavor: what is free in each leaf. Callers feed it nodes,
 the pods of others, and what placed workloads use (`charge`). What was decided earlier in a cycle,
