@@ -13,7 +13,7 @@ from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
 SCENARIOS = (
-    *("a", "b", "c", "d", "d-claims", "i"),
+    *("a", "b", "c", "d", "d-claims", "i", "pods", "pod-groups", "pods-of-others"),
     *("e", "e-sizes", "e-worst", "e-credits", "credits", "topology"),
 )
 UNLESS_TOLD = ("a", "d", "e")
@@ -27,6 +27,8 @@ Examples:
   python -m bench                        a, d and e, at the size of --scale
   python -m bench b c                    a thousand queues; one queue, mostly hopeless
   python -m bench d-claims --jobs 1000   Jobs whose pods get a device each by a claim
+  python -m bench pods --jobs 2000       pods by themselves; pod-groups: in groups of 8
+  python -m bench pods-of-others         memory beside five times as many pods of others
   python -m bench i --turns 3            Kueue's own load, preempting, three times in each mode
   python -m bench e --scale 1            100,000 pending in the core alone
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
@@ -51,7 +53,7 @@ Examples:
     type=click.IntRange(min=2),
     default=200,
     show_default=True,
-    help="Jobs in (d) and (d-claims), half of them in each of two turns.",
+    help="Jobs in (d) and (d-claims), half of them in each of two turns; pods in those of pods.",
 )
 @click.option(
     "--turns",
@@ -72,7 +74,8 @@ def main(scenarios: tuple[str, ...], scale: float | None, jobs: int, turns: int,
 
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
     fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod, (i) the load of
-    Kueue's own runner, (a) with priorities and preemption, in both modes. (e) is the core alone;
+    Kueue's own runner, (a) with priorities and preemption, in both modes; pods, pod-groups and
+    pods-of-others are about pods without Jobs. (e) is the core alone;
     e-sizes draws what a decision costs against the number pending, e-worst measures what may take
     longest, e-credits what a credit policy costs; credits simulates who is served how well;
     topology is the placement of gangs on racks, alone.

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from bench import cpu, jobs_with_pods, load, preemption_report, preemptions
+from bench import cpu, jobs_with_pods, load, plain_pods, preemption_report, preemptions
 from bench.results import TIMES, Result, percentile
 from bench.stage import (
     FLOOR_SPACE,
@@ -41,6 +41,8 @@ def run(name: str, size: Size) -> list[Result]:
         product.install(cluster)
         if name in jobs_with_pods.VARIANTS:
             return [jobs_with_pods.run(cluster, name, size.jobs)]
+        if name in plain_pods.NAMES:
+            return [plain_pods.run(cluster, name, size.jobs)]
         for space in (load.NAMESPACE, FLOOR_SPACE):
             cluster.api().create(
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 from bench.load import Load, queues
 from bench.submitters import FLOOR_CLIENTS, Wire, in_parallel
@@ -45,13 +46,15 @@ async def client_of(cluster: Cluster) -> AsyncIterator[Client]:
 
 @asynccontextmanager
 async def running_product(
-    cluster: Cluster, ours: Mapping[str, str] | None = None
+    cluster: Cluster,
+    ours: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[product.Controller]:
     """Run one replica, from when it is ready until it has ended.
 
-    `ours` is what its file of our own says.
+    `ours` is what its file of our own says, `settings` what Kueue's does.
     """
-    controller = await asyncio.to_thread(product.start, cluster, "bench", ours=ours)
+    controller = await asyncio.to_thread(product.start, cluster, "bench", settings, ours=ours)
     try:
         await asyncio.to_thread(controller.wait_ready)
         yield controller

@@ -1,4 +1,4 @@
-"""One table of what is filled in when a Job is created: by policies, and by webhooks."""
+"""One table of what is filled in when a Job or a pod is created: by policies, and by webhooks."""
 
 import secrets
 import time
@@ -10,6 +10,7 @@ import pytest
 from e2e.api import Api
 from e2e.cluster import Cluster
 from e2e.controlplane.build import Binaries
+from e2e.kinds import KINDS
 from e2e.loopback import control_plane
 from e2e.objects import local_queue, workload_priority
 from e2e.product import install
@@ -18,6 +19,7 @@ from e2e.wire import Object
 from queueing.controller.admission_policies.rendering import DEFAULT_PRIORITY, PolicyRules
 from queueing.controller.admission_policies.rendering import render as policies
 from queueing.core.selectors import Requirement, Selector
+from queueing.translate.jobs.pods.view import Pods
 from queueing.webhooks import configurations
 from queueing.webhooks.scope import NAMESPACE_NAME, Scope
 from tests.webhooks.table import Default, defaults, filled_in
@@ -55,7 +57,10 @@ def of_policies(place: Cluster) -> Answers:
     answers: dict[str, Object] = {}
     for without_queue in (False, True):
         rules = PolicyRules(
-            namespaces=MANAGED, without_queue_name=without_queue, namespace="kueue-system"
+            namespaces=MANAGED,
+            without_queue_name=without_queue,
+            namespace="kueue-system",
+            pods=Pods.ALL,
         )
         with applied(place.api(), [wire for _, wire in policies(rules)]):
             answers |= asked(place.api(), without_queue=without_queue)
@@ -70,7 +75,7 @@ def of_webhooks(place: Cluster) -> Answers:
             "manageJobsWithoutQueueName": without_queue,
             "managedJobsNamespaceSelector": SELECTOR,
         }
-        scope = Scope(namespaces=MANAGED, without_queue_name=without_queue, minor=34)
+        scope = Scope(namespaces=MANAGED, without_queue_name=without_queue, minor=34, pods=Pods.ALL)
         with serving(place, settings) as served:
             rendered = [served.called_by_url(one) for one in configurations.render(scope)]
             with applied(place.api(), rendered):
@@ -123,7 +128,7 @@ def created(api: Api, row: Default) -> Object:
         namespace = UNMANAGED
     name = f"job-{secrets.token_hex(4)}"
     body = {**row.job, "metadata": {**row.job["metadata"], "name": name}}
-    path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+    path = KINDS[body["kind"]].path(namespace)
     found = filled_in(api.wire.call("POST", path, query={"dryRun": "All"}, body=body))
     kept = {key: value for key, value in found["labels"].items() if not key.endswith(SERVERS_OWN)}
     return {**found, "labels": kept}

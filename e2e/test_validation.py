@@ -14,13 +14,14 @@ from e2e.objects import local_queue
 from e2e.product import install
 from e2e.serving import serving
 from e2e.verdicts import WITH_DEFAULT_QUEUE, Asker, Verdict
+from queueing.translate.jobs.pods.view import Pods
 from queueing.webhooks import configurations
 from queueing.webhooks.policies import render as policies
 from queueing.webhooks.scope import Scope
 from tests.webhooks.table import REASONS, Row, rows
 
 ROWS = rows()
-SCOPE = Scope(reject_unknown_flavors=True)
+SCOPE = Scope(reject_unknown_flavors=True, pods=Pods.ALL)
 GATES = {"featureGates": {"RejectUpdatesToCQWithInvalidOnFlavors": True}}
 # As for a server without mutating policies, which asks about Jobs as well; what fills in stays out.
 VALIDATING = (

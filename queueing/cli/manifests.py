@@ -33,6 +33,7 @@ Exit codes: 0, or 2 when the configuration cannot be used.
 
 
 def _scope(configuration: Any, minor: int) -> Scope:
+    from queueing.kinds.registry import pods_on  # noqa: PLC0415 - slow to import
     from queueing.translate.configuration import (  # noqa: PLC0415 - slow to import
         is_enabled,
         managed_namespaces,
@@ -46,6 +47,7 @@ def _scope(configuration: Any, minor: int) -> Scope:
         service=configuration.internal_cert_management.webhook_service_name,
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),
         kinds=kinds_of(configuration),
+        pods=pods_on(configuration.integrations.frameworks),
         minor=minor,
     )
 

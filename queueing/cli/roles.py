@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 import yaml
 
-from queueing.kinds.registry import BUILT_IN, JOB, KNOWN, LOOKED_THROUGH, QUEUED, kind_of
+from queueing.kinds.registry import (
+    BUILT_IN,
+    JOB,
+    KNOWN,
+    LOOKED_THROUGH,
+    QUEUED,
+    SUPPORTED,
+    kind_of,
+)
 from queueing.kinds.roles import Rule, rules
 
 _HEADER = """\
@@ -25,7 +33,7 @@ _DEFINITIONS: Rule = {
 
 def manifest() -> str:
     """Return the ClusterRole and its binding."""
-    specs = [one.spec for one in BUILT_IN if one.name in QUEUED - {JOB}]
+    specs = [one.spec for one in BUILT_IN if one.name in SUPPORTED - {JOB}]
     role = {
         "apiVersion": f"{_API}/v1",
         "kind": "ClusterRole",

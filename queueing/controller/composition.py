@@ -4,10 +4,11 @@ Nothing survives a term. A new leader knows only what the API server stores, so 
 earlier one had assumed is either in the objects or did not happen.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from queueing.checkpoints.memory import CheckpointMemory
 from queueing.checkpoints.shell import composition as checkpoints
@@ -16,6 +17,7 @@ from queueing.controller.configuration import ControllerRules
 from queueing.controller.credits.composition import Credits
 from queueing.controller.decisions.cycles import Cycles
 from queueing.controller.decisions.effects import EffectDependencies, Effects
+from queueing.controller.intake import watches
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.kinds import Kinds
 from queueing.controller.intake.pump import Pump
@@ -44,10 +46,12 @@ from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.pressure import PATIENCE_SHARE, Pressure, Window
-from queueing.kube.reflector import WatchEvent
+from queueing.kube.reflector import Reflector, WatchEvent
 from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.translate.jobs import batch
+from queueing.translate.jobs.pods import view as pod
+from queueing.translate.jobs.pods.view import Pods, read_pod
 from queueing.translate.wire import queues
 
 
@@ -97,6 +101,10 @@ class Parts:
         self.kinds = Kinds(client, self.pump, self.objects, self._rules.external)
         for kind in self._rules.kinds:
             self.kinds.activate(kind)
+        self._read_pod = partial(read_pod, queued=self._rules.pods)
+        if self._rules.pods is not Pods.NONE:
+            self.objects.kinds[pod.KIND.group_kind] = pod.KIND
+            self.pump.readers[pod.KIND.group_kind] = self._read_pod
         self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)
         self.writes = self._make_writes()
         self.term = self._make_term()
@@ -198,6 +206,13 @@ class Parts:
                 quiescence=Quiescence(self.writes, self._around.clock),
             )
         )
+
+    def reflectors_of_jobs(self) -> Iterator[tuple[Reflector[Any], str]]:
+        """Yield what follows Jobs and, if they are queued, pods."""
+        client = self._around.client
+        yield watches.reflector_of_jobs(client, self.pump)
+        if self._rules.pods is not Pods.NONE:
+            yield watches.reflector_of_pods(client, self.pump, self._read_pod)
 
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
         self.admin.on_flavor(event)

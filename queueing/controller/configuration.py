@@ -11,7 +11,7 @@ from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBack
 from queueing.core.settings import Compatibility, Settings
 from queueing.kinds.compiler import Kind
 from queueing.kinds.external import external_kind
-from queueing.kinds.registry import ELASTIC, queued_kinds
+from queueing.kinds.registry import ELASTIC, pods_on, queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.observe.metric_rows import MetricGroup
@@ -23,6 +23,7 @@ from queueing.translate.configuration import (
     settings_of,
 )
 from queueing.translate.jobs.composition import JobKind
+from queueing.translate.jobs.pods.view import Pods
 from queueing.translate.transformations import ResourceRules
 from queueing.webhooks.suspension import kinds_of
 from queueing_api.config.v1beta2 import Configuration
@@ -51,6 +52,7 @@ class ControllerRules:
     """Described kinds whose objects are queued, beside batch/v1 Jobs."""
     external: Sequence[JobKind] = ()
     """Kinds that other controllers queue."""
+    pods: Pods = Pods.NONE
     configuration: Configuration | None = None
     """The file as read, for its `deviceClassMappings`."""
     namespace: str = "kueue-system"
@@ -94,6 +96,7 @@ def controller_rules(
         identity=identity,
         kinds=queued_kinds(configuration.integrations.frameworks, configuration.feature_gates),
         external=tuple(map(external_kind, configuration.integrations.external_frameworks)),
+        pods=pods_on(configuration.integrations.frameworks),
         configuration=configuration,
         namespace=configuration.namespace,
     )
@@ -141,6 +144,7 @@ def policy_rules(configuration: Configuration) -> PolicyRules:
         without_queue_name=configuration.manage_jobs_without_queue_name,
         namespace=configuration.namespace,
         kinds=kinds_of(configuration),
+        pods=pods_on(configuration.integrations.frameworks),
         service=configuration.internal_cert_management.webhook_service_name,
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),

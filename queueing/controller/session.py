@@ -55,7 +55,7 @@ class Session:
         # Devices first: the facts of ResourceFlavors and Workloads depend on them.
         await parts.devices.follow(group, client)
         reflectors = list(watches.reflectors(client, parts.pump, parts.admin, parts.on_flavor))
-        reflectors.append(watches.reflector_of_jobs(client, parts.pump))
+        reflectors += parts.reflectors_of_jobs()
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
         ours = [

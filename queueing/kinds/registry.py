@@ -24,6 +24,7 @@ from queueing.kinds.builtin import (
 from queueing.kinds.compiler import Kind, compiled, names_of
 from queueing.kinds.frameworks import Framework
 from queueing.translate.jobs.composition import GroupKind, JobKind
+from queueing.translate.jobs.pods.view import Pods
 
 BUILT_IN: tuple[Framework, ...] = (
     *appwrapper.FRAMEWORKS,
@@ -42,6 +43,8 @@ BUILT_IN: tuple[Framework, ...] = (
 
 JOB = "batch/job"
 """The framework of batch/v1 Job."""
+POD = "pod"
+"""The framework of pods."""
 
 
 def group_kind(one: Framework) -> GroupKind:
@@ -54,7 +57,9 @@ FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.name: one for one in
 
 
 QUEUED: frozenset[str] = frozenset(one.name for one in BUILT_IN if one.spec.suspend.gate is None)
-"""Built-in kinds that the controller queues, themselves or through their pods."""
+"""Built-in kinds that the controller queues by what suspends or marks their objects."""
+SUPPORTED: frozenset[str] = QUEUED | {POD}
+"""Built-in kinds that the controller queues by whatever means."""
 
 
 def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Framework, ...]:
@@ -79,10 +84,19 @@ def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[
     return tuple(kind for kind in on if kind.spec.suspend.through_pods is None)
 
 
+def pods_on(frameworks: Iterable[str]) -> Pods:
+    """Return which pods a Configuration has queued."""
+    named = set(frameworks)
+    if POD in named:
+        return Pods.ALL
+    implied = any(POD in one.implies for one in BUILT_IN if one.name in named)
+    return Pods.OF_PARENTS if implied else Pods.NONE
+
+
 KNOWN: Mapping[GroupKind, JobKind] = MappingProxyType(
-    {group_kind(one): names_of(one.spec) for one in BUILT_IN if one.name in QUEUED}
+    {group_kind(one): names_of(one.spec) for one in BUILT_IN if one.name in SUPPORTED}
 )
-"""The names of those kinds, whether they are turned on or not."""
+"""The names of kinds that can be queued, whether they are turned on or not."""
 
 LOOKED_THROUGH: Mapping[GroupKind, JobKind] = MappingProxyType(
     {group_kind(one): names_of(one.spec) for one in BUILT_IN}

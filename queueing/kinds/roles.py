@@ -15,6 +15,7 @@ VERBS = ("delete", "get", "list", "patch", "watch")
 READ_VERBS = ("get", "list", "watch")
 """For kinds whose pods are queued: their objects are never changed."""
 STATUS_VERBS = ("patch",)
+"""For what a restoration resets, and for the condition of a pod that says why it is deleted."""
 FINALIZER_VERBS = ("update",)
 """A Workload blocks the deletion of its owner, which whoever may change finalizers may ask for."""
 
@@ -31,7 +32,7 @@ def rules(specs: Iterable[QueueableKindSpec]) -> list[Rule]:
             continue
         found[group, VERBS].append(plural)
         found[group, FINALIZER_VERBS].append(f"{plural}/finalizers")
-        if one.suspend.reset:
+        if one.suspend.reset or one.suspend.gate:
             found[group, STATUS_VERBS].append(f"{plural}/status")
     return [
         {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}

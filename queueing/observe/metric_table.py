@@ -205,6 +205,13 @@ _CLUSTER_QUEUES = (
         WAIT_BUCKETS,
         "Time from the decision to evict until the quota was free.",
     ),
+    _histogram(
+        "pod_scheduling_gate_removal_seconds",
+        "name cluster_queue is_group",
+        WAIT_BUCKETS,
+        "Time from admission until a pod lost its scheduling gate, by that and by whether it is of"
+        " a group.",
+    ),
     _gauge(
         "cluster_queue_status",
         "cluster_queue status",
@@ -360,7 +367,6 @@ UNMEASURED: Mapping[str, str] = MappingProxyType({})
 
 ABSENT: Mapping[str, str] = MappingProxyType(
     {
-        "kueue_pod_scheduling_gate_removal_seconds": "Plain pods are not queued.",
         "multikueue_workloads_dispatched_total": "There is one cluster.",
         "multikueue_workloads_admitted_total": "There is one cluster.",
     }

@@ -34,8 +34,8 @@ from queueing.serving.visibility import (
     resource_list,
     summary,
 )
-from queueing.webhooks.admission import WebhookSettings, mutate, validate
-from queueing.webhooks.configurations import BY_FIELD, DEFINITIONS
+from queueing.webhooks.admission import WebhookSettings, gate, mutate, validate
+from queueing.webhooks.configurations import BY_FIELD, DEFINITIONS, GATES_OF_PODS
 from queueing.webhooks.jobs import DefaultingContext
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
@@ -60,6 +60,10 @@ def webhook_application(
         body = msgspec.json.decode(await request.read())
         return document(mutate(body, around(body), request.match_info["field"]))
 
+    async def gating(request: web.Request) -> web.StreamResponse:
+        body = msgspec.json.decode(await request.read())
+        return document(gate(body, around(body)))
+
     async def validating(request: web.Request) -> web.StreamResponse:
         body = msgspec.json.decode(await request.read())
         return document(validate(body, around(body), rules))
@@ -76,6 +80,7 @@ def webhook_application(
     application = web.Application(client_max_size=BODY_BYTES_MAX)
     application.router.add_post(f"/validate-{DEFINITIONS}", departing)
     application.router.add_post(f"/mutate-{BY_FIELD}{{field}}", suspending)
+    application.router.add_post(f"/mutate-{GATES_OF_PODS}", gating)
     application.router.add_post("/mutate-{kind}", mutating)
     application.router.add_post("/validate-{kind}", validating)
     application.router.add_post("/convert", converting)

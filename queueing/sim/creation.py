@@ -8,7 +8,7 @@ from queueing.core.facts import NamespaceFact
 from queueing.core.selectors import selects
 from queueing.kinds.registry import ELASTIC
 from queueing.sim.documents import LIVE, Document
-from queueing.sim.job_kinds import Jobs
+from queueing.sim.job_kinds import Jobs, is_pod
 from queueing.sim.jobs import GivenJob, JobRules
 from queueing.translate import labels
 from queueing.translate.configuration import ELASTIC_JOBS, is_enabled, managed_namespaces
@@ -55,7 +55,10 @@ class Creation:
 
     def job(self, document: Document) -> GivenJob:
         """Return a job. Raises ManifestError, naming the line of a field that cannot be read."""
-        live, runs = document.file == LIVE, _runs(document) or self._jobs.view(document).active
+        live, runs = document.file == LIVE, _runs(document)
+        if is_pod(document):
+            return self._pod(document, live=live)
+        runs = runs or self._jobs.view(document).active
         if not live:
             document = replace(document, value=self._created(document))
         return GivenJob(job=self._jobs.view(document), live=live, runs=runs)
@@ -66,6 +69,21 @@ class Creation:
         if self._jobs.view(document).queued_through_pods:
             return dict(default_labels(thing, around) or thing)
         return dict(default_job(thing, around, self._jobs.field(document)))
+
+    def _pod(self, document: Document, *, live: bool) -> GivenJob:
+        """Return a pod as the policies of the API server gate it when it is created."""
+        phase = (document.value.get("status") or {}).get("phase") or "Pending"
+        if not live:
+            metadata, spec = document.value["metadata"], document.value.get("spec") or {}
+            marks = {**(metadata.get("labels") or {}), labels.MANAGED: "true"}
+            gates = [*(spec.get("schedulingGates") or ()), {"name": labels.GATE}]
+            created = {
+                **document.value,
+                "metadata": {**metadata, "labels": marks},
+                "spec": {**spec, "schedulingGates": gates},
+            }
+            document = replace(document, value=created)
+        return GivenJob(job=self._jobs.view(document), live=live, runs=phase == "Running")
 
     def _around(self, document: Document) -> DefaultingContext:
         namespace = document.value["metadata"]["namespace"]

@@ -138,12 +138,12 @@ def _sort(documents: Iterable[Document], kinds: JobKinds) -> tuple[list[Document
     known: dict[tuple[str, ...], Document] = {}
     left_out: list[tuple[Document, str]] = []
     for document in documents:
-        if why := without_effect(document):
+        is_job = kinds.of(document) is not None
+        if not is_job and (why := without_effect(document)):
             left_out.append((document, f"has no effect on a plan: {why}"))
             continue
         if kinds.is_beside(document):
             continue
-        is_job = kinds.of(document) is not None
         if not is_job and not is_known(document):
             left_out.append((document, f"is not known and was left out{meant(document)}"))
             continue

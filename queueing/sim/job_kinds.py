@@ -12,14 +12,19 @@ import msgspec
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.jobs import DescribedJob, read_job
-from queueing.kinds.registry import BUILT_IN, JOB, QUEUED, kind_of
+from queueing.kinds.registry import BUILT_IN, JOB, SUPPORTED, kind_of
 from queueing.kinds.support import not_supported
 from queueing.sim.decoding import decode
 from queueing.sim.descriptions import described, is_description
 from queueing.sim.documents import Document
 from queueing.translate.jobs import batch
+from queueing.translate.jobs.pods import view as pod
+from queueing.translate.jobs.pods.view import read_pod
 from queueing.translate.jobs.view import JobView
+from queueing.translate.labels import MANAGED, QUEUE_NAME
 from queueing.translate.wire.jobs import Job
+from queueing.webhooks.findings import dig
+from queueing.webhooks.jobs import has_managed_owner
 from queueing.webhooks.suspension import SUSPEND, QueuedKind, of_description
 
 DEFAULT_NAMESPACE = "default"
@@ -34,10 +39,12 @@ class JobKinds:
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        built_in = ((one.name, kind_of(one.name)) for one in BUILT_IN if one.name in QUEUED - {JOB})
+        built_in = [(one.name, kind_of(one.name)) for one in BUILT_IN if one.name in SUPPORTED]
         self._built_in: dict[Named, str] = {}
         self._kinds: dict[Named, Kind] = {}
         for name, kind in built_in:
+            if name == JOB:
+                continue
             self._built_in[kind.api_version, kind.name] = name
             self._kinds[kind.api_version, kind.name] = kind
         self._beside = {
@@ -45,6 +52,7 @@ class JobKinds:
             for kind in self._kinds.values()
             for one in kind.hooks.related_kinds
         }
+        self._owners = self.suspended(None)
         self._others: dict[tuple[str, str, str, str], Document] = {}
         for document in documents:
             if is_description(document):
@@ -55,8 +63,19 @@ class JobKinds:
                 self._others[self._identity(document)] = document
 
     def of(self, document: Document) -> Kind | None:
-        """Return the kind of a document; None if it is no job, or a batch/v1 Job."""
+        """Return the kind of a document; None if it is no job, or a batch/v1 Job.
+
+        Of pods those are jobs that have a queue, or had one when they were created.
+        """
+        if is_pod(document) and not self._is_queued(document):
+            return None
         return self._kinds.get((document.api_version, document.kind))
+
+    def _is_queued(self, document: Document) -> bool:
+        """Say whether a pod is queued by itself, or in a group: not with its owner."""
+        labels = dig(document.value, "metadata", "labels") or {}
+        asks = bool(labels.get(QUEUE_NAME)) or labels.get(MANAGED) == "true"
+        return asks and not has_managed_owner(document.value, self._owners)
 
     def is_beside(self, document: Document) -> bool:
         """Say whether a document is of a kind without which some jobs cannot be read."""
@@ -65,8 +84,8 @@ class JobKinds:
     def off(self, document: Document, frameworks: Iterable[str] | None) -> str:
         """Return why no object of a document's kind is queued; empty when they are."""
         named = document.api_version, document.kind
-        name, kind = self._built_in.get(named, ""), self._kinds.get(named)
-        if name:
+        name, kind = self._built_in.get(named, ""), self.of(document)
+        if kind is not None and name:
             listed = frameworks is None or name in frameworks
             return "" if listed else f"integrations.frameworks does not list {name}"
         return "" if kind is None else not_supported(kind.spec)
@@ -118,11 +137,18 @@ class Jobs:
         kind = self.kinds.of(document)
         if kind is None:
             return batch.view(decode(document, Job))
+        if is_pod(document):
+            return read_pod(msgspec.json.encode(document.value))
         return self.kinds.read(kind, document)
 
     def owners(self) -> list[QueuedKind]:
         """Return the kinds whose objects queue for their children."""
         return self.kinds.suspended(self.frameworks)
+
+
+def is_pod(document: Document) -> bool:
+    """Say whether a document is a pod."""
+    return (document.api_version, document.kind) == (pod.KIND.api_version, pod.KIND.kind)
 
 
 def _is_batch_job(document: Document) -> bool:

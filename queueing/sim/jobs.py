@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from queueing.core.names import Key
+from queueing.core.names import Key, name_of
 from queueing.core.selectors import Selector, selects
 from queueing.kinds.grouping import groups_of
 from queueing.kinds.jobs import DescribedJob
@@ -21,9 +21,13 @@ from queueing.translate.jobs.composition import (
     gates_of,
     prebuilt_name,
 )
-from queueing.translate.jobs.gang import Incomplete, Whole, gang_key, verdict
+from queueing.translate.jobs.gang import Incomplete, Whole, gang_of, verdict
 from queueing.translate.jobs.group_workload import compose_group
 from queueing.translate.jobs.management import asks_to_be_queued, controller_of, group_kind_of
+from queueing.translate.jobs.pod_groups import is_of_pods, workload_key
+from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.jobs.pods.workload import compose as compose_pods
+from queueing.translate.jobs.pods.workload import problem_of
 from queueing.translate.jobs.priority import (
     MissingClass,
     Priority,
@@ -99,7 +103,7 @@ class JobReader:
         standing = {one.metadata.key: one for one in self.known}
         owned = Ownership(self.jobs, self.known)
         for given in self.jobs:
-            own, key = owned.workload_of(given), gang_key(given.metadata)
+            own, key = owned.workload_of(given), gang_of(given.job)
             if own is not None and not given.job.queued_through_pods:
                 standing[own.metadata.key] = self._followed(given, own, alone=key is None)
             elif self._may_be_queued(given, owned):
@@ -197,6 +201,8 @@ class JobReader:
 
     def _workload_of_gang(self, key: Key, members: Sequence[JobView]) -> Workload | None:
         """Return the Workload of a gang; None when it is not complete, or cannot be one."""
+        if is_of_pods(key):
+            return self._workload_of_pods(key, members)
         found = verdict(members)
         if not isinstance(found, Whole):
             state = "is incomplete" if isinstance(found, Incomplete) else "is refused"
@@ -208,6 +214,20 @@ class JobReader:
         last = max(found.members, key=lambda one: one.metadata.created)
         made = gang_workload.compose(found.members, priority, self.rules.labels_to_copy)
         return _made(made, last)
+
+    def _workload_of_pods(self, key: Key, members: Sequence[JobView]) -> Workload | None:
+        """Return the Workload of a group of pods; None when they cannot have one as they are."""
+        pods = [one for one in members if isinstance(one, PodJob)]
+        problem = problem_of(pods)
+        if problem:
+            self.warnings.append(f"pod group {workload_key(key)} waits: {problem}")
+            return None
+        priority = self._priority_of(pods[0])
+        if priority is None:
+            return None
+        name = name_of(workload_key(key))
+        made = compose_pods(name, pods, priority, self.rules.labels_to_copy)
+        return _made(made, max(pods, key=lambda one: one.metadata.created))
 
     def _may_be_queued(self, given: GivenJob, owned: "Ownership") -> bool:
         """Say whether a Job is to be queued, and note why if it is not."""

@@ -115,8 +115,8 @@ WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
 _GROUPS_WITHOUT_EFFECT = frozenset({"", KUEUE, OWN, "kustomize.config.k8s.io", "resource.k8s.io"})
 
 PODS_WITHOUT_EFFECT = (
-    "a pod that is on no node takes no room; those of admitted work with claims of its own, by"
-    f" their label {WORKLOAD_UID}, tell what these were given"
+    "a pod that is on no node takes no room; those with a queue are planned, and those of admitted"
+    f" work with claims of its own, by their label {WORKLOAD_UID}, tell what these were given"
 )
 UNREAD = ("Configuration", "Pod")
 """Kinds whose unknown fields give no warning: the Configuration has a reader of its own, and of

@@ -18,10 +18,12 @@ from queueing.webhooks.device_flavors import bad_selectors
 from queueing.webhooks.findings import UNPROCESSABLE, Finding, Wire, code_of, dig
 from queueing.webhooks.jobs import DefaultingContext, default_job, default_labels
 from queueing.webhooks.marking import is_its_own, marking
+from queueing.webhooks.pod_gates import gated
 from queueing.webhooks.policies.claims import CLAIMS
 from queueing.webhooks.policies.demand import Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
 from queueing.webhooks.policies.marked import policy_of_marked
+from queueing.webhooks.policies.pods import PODS
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.workloads import WORKLOADS
 from queueing.webhooks.rules import (
@@ -66,7 +68,7 @@ MARKED: Mapping[str, MarkedKind] = {one.kind: one for one in marked(kinds_on(FRA
 POLICIES: Mapping[str, Policy] = {
     policy.kind: policy
     for policy in (
-        *(CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS),
+        *(CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS, PODS),
         *map(policy_of_marked, MARKED.values()),
     )
 }
@@ -169,10 +171,21 @@ def mutate(body: Mapping[str, Any], around: DefaultingContext, field: str = "") 
         patch = patches_of(CLAIMS, review.new)
     elif review.kind in MARKED:
         patch = list(_marks(MARKED[review.kind], review))
+    return _patched(body, patch)
+
+
+def _patched(body: Mapping[str, Any], patch: list[Wire]) -> Wire:
     if not patch:
         return _answer(body, {"allowed": True})
     encoded = base64.b64encode(json.dumps(patch).encode()).decode()
     return _answer(body, {"allowed": True, "patchType": "JSONPatch", "patch": encoded})
+
+
+def gate(body: Mapping[str, Any], around: DefaultingContext) -> Wire:
+    """Answer a mutating review with the patch that queues a new pod."""
+    review = read_review(body, around)
+    patch = [] if review.operation != "CREATE" else list(gated(review.new, around))
+    return _patched(body, patch)
 
 
 def _marks(kind: MarkedKind, review: Review) -> Iterator[Wire]:

@@ -12,9 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from queueing.webhooks.jobs import labelled_itself
+from queueing.translate.jobs.pods.view import Pods
+from queueing.webhooks.jobs import QUEUE, labelled_itself, owners, without_owner
 from queueing.webhooks.marking import is_its_own
 from queueing.webhooks.pods import INJECT
+from queueing.webhooks.policies.gating import HAS_PARENT
+from queueing.webhooks.policies.pods import PODS
 from queueing.webhooks.policies.queued import QUEUED
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope, selector_wire
 from queueing.webhooks.suspension import JOB, MarkedKind, QueuedKind, SuspendedKind, marked
@@ -29,6 +32,8 @@ DEFINITIONS: Final = "apiextensions-k8s-io-v1-customresourcedefinition"
 """Path, behind `/validate-`, of the webhook that is told of our removal."""
 OF_MARKS: Final = "marks-of-"
 """What begins the path, behind `/mutate-`, of webhooks that mark pod templates."""
+GATES_OF_PODS: Final = "gates-of-pods"
+"""Path, behind `/mutate-`, of webhooks that queue pods."""
 BY_FIELD: Final = "by-"
 """What begins the path, behind `/mutate-`, of webhooks that suspend objects by a field."""
 TIMEOUT_S: Final = 5
@@ -134,6 +139,28 @@ _DEFINED: Final = (
 )
 """Kinds of which the rules in their definitions say all."""
 _VALIDATING_JOBS: Final = (replace(_JOB, condition=("queued", QUEUED)),)
+_VALIDATING_PODS: Final = replace(
+    _JOB, kind="pod", resource="pods", group="", condition=("marked", PODS.conditions[0])
+)
+
+
+def _of_pods(scope: Scope) -> Iterator[_Hook]:
+    """Yield what queues new pods: those that a template marked, and those with a queue or none."""
+    if scope.pods is Pods.NONE:
+        return
+    hook = replace(_POD, at=GATES_OF_PODS, label="", of_jobs=True, asks_about_ours=False)
+    yield replace(hook, name="mpodofparent.kb.io", condition=("of-parent", HAS_PARENT))
+    if scope.pods is not Pods.ALL:
+        return
+    alone = f"!({HAS_PARENT}) && ({without_owner(owners(scope.kinds))})"
+    hook = replace(hook, name="mqueuedpod.kb.io", condition=("alone", alone))
+    if scope.without_queue_name:
+        yield hook
+        return
+    yield replace(hook, label=QUEUE)
+    # Which of these gets a default queue is known to the webhook only.
+    unqueued = ("alone-without-queue", f"!({LABELLED}) && {alone}")
+    yield replace(hook, name="mpodwithoutqueue.kb.io", condition=unqueued, failure="Ignore")
 
 
 def _of_kind(kind: SuspendedKind) -> tuple[_Hook, _Hook]:
@@ -190,8 +217,11 @@ def render(scope: Scope) -> list[Wire]:
     the ones and give claims to the others.
     """
     by_policy = scope.minor >= MINOR_WITH_MUTATING_POLICIES
-    mutating = _MUTATING if by_policy else (*_MUTATING, *_of_kinds(scope.kinds))
-    validating = _VALIDATING if by_policy else (*_VALIDATING, *_VALIDATING_JOBS)
+    mutating, validating = [*_MUTATING], [*_VALIDATING]
+    if not by_policy:
+        mutating += [*_of_kinds(scope.kinds), *_of_pods(scope)]
+        validating += _VALIDATING_JOBS
+        validating += [_VALIDATING_PODS] if scope.pods is Pods.ALL else []
     return [
         _configuration("Mutating", "mutate", mutating, scope),
         _configuration("Validating", "validate", validating, scope),

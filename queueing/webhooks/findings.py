@@ -21,6 +21,7 @@ class CauseType(StrEnum):
     DUPLICATE = "FieldValueDuplicate"
     NOT_SUPPORTED = "FieldValueNotSupported"
     FORBIDDEN = "FieldValueForbidden"
+    REQUIRED = "FieldValueRequired"
 
 
 LEADS: dict[CauseType, str] = {
@@ -28,7 +29,9 @@ LEADS: dict[CauseType, str] = {
     CauseType.DUPLICATE: "Duplicate value",
     CauseType.NOT_SUPPORTED: "Unsupported value",
     CauseType.FORBIDDEN: "Forbidden",
+    CauseType.REQUIRED: "Required value",
 }
+_WITHOUT_VALUE = frozenset({CauseType.FORBIDDEN, CauseType.REQUIRED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,7 @@ class Finding:
         """What is wrong, for a place where the path stands already."""
         lead = LEADS[self.fault]
         told = self.message.removeprefix(f"{lead}: ")
-        if self.fault is CauseType.FORBIDDEN:
+        if self.fault in _WITHOUT_VALUE:
             return f"{lead}: {told}"
         shown = quoted(self.value)
         return f"{lead}: {shown}" if told == shown else f"{lead}: {shown}: {told}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.core.selectors import Requirement, Selector
+from queueing.translate.jobs.pods.view import Pods
 from queueing.webhooks.suspension import JOB, QueuedKind
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -30,6 +31,8 @@ class Scope:
     """Whether a ClusterQueue is refused on update when its checks name flavors that it has not."""
     kinds: tuple[QueuedKind, ...] = (JOB,)
     """Kinds that are on."""
+    pods: Pods = Pods.NONE
+    """Pods that are queued."""
     minor: int = MINOR_WITH_MUTATING_POLICIES
     """Minor version of the Kubernetes 1.x that is asked."""
 

@@ -169,6 +169,8 @@ def _elsewhere(kind: JobKind) -> OwnerKind:
 
 
 JOB: Final = next(one for one in kinds_on((), {}) if isinstance(one, SuspendedKind))
+POD: Final = SuspendedKind(group="", version="v1", kind="Pod", plural="pods", field="")
+"""Pods, which no field suspends, where policies are about them as well."""
 
 
 def by_field(kinds: Iterable[QueuedKind]) -> Mapping[str, Sequence[SuspendedKind]]:

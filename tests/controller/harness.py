@@ -69,6 +69,16 @@ class World:
             await asyncio.sleep(0.02)
         raise AssertionError(f"{kind} {name} is still there")
 
+    async def event(self, words: str) -> Wire:
+        """Wait for an Event whose note has these words."""
+        ends = time.monotonic() + WAIT_S
+        while time.monotonic() < ends:
+            for one in await self.list("Event"):
+                if words in str(one.get("note")):
+                    return one
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"no Event says {words!r}")
+
     async def workload(self, job: str, holds: Callable[[Wire], bool]) -> Wire:
         """Wait for the Workload of a Job in some state."""
         ends = time.monotonic() + WAIT_S

@@ -176,3 +176,43 @@ def test_a_gang_of_two_kinds_is_planned_as_one() -> None:
 
 def row_of(name: str) -> Row:
     return next(one for one in ROWS if one.sample == name)
+
+
+def pod(name: str, queue: str = "lq", **metadata: Any) -> Wire:
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}
+    labels = {LABEL: queue} if queue else {}
+    meta = {"name": name, "namespace": "team", "labels": labels, **metadata}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [container]},
+    }
+
+
+def of_group(name: str, total: int) -> Wire:
+    group = {
+        "kueue.x-k8s.io/pod-group-name": "crew",
+        "kueue.x-k8s.io/pod-group-total-count": str(total),
+    }
+    return pod(name, annotations=group)
+
+
+def test_a_pod_with_a_queue_gets_the_workload_that_it_would_get_and_no_other() -> None:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "1", "controller": True}
+    found = world(pod("one"), pod("two", queue=""), pod("three", ownerReferences=[owner]))
+    assert workloads(found) == {"team/pod-one": {"main": 1}}
+
+
+def test_pods_of_a_group_get_one_workload_when_all_are_there() -> None:
+    (pod_sets,) = workloads(world(of_group("a", 2), of_group("b", 2))).values()
+    assert list(pod_sets.values()) == [2]
+    found = world(of_group("a", 2))
+    assert workloads(found) == {}
+    assert any("fewer runnable pods than expected: 1 of 2" in one for one in found.warnings)
+
+
+def test_pods_are_left_out_where_a_configuration_does_not_list_them() -> None:
+    found = world(pod("one"), CONFIGURATION)
+    assert workloads(found) == {}
+    assert any("integrations.frameworks does not list pod" in one for one in found.warnings)

@@ -135,7 +135,7 @@ def merge_patch(before: Any, after: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Default:
-    """A Job as it is sent, and what of it is to be as it is created."""
+    """A Job or a pod as it is sent, and what of it is to be as it is created."""
 
     id: str
     job: Wire
@@ -148,7 +148,7 @@ def defaults() -> list[Default]:
     return [
         Default(
             id=row["id"],
-            job=_sent(row.get("labels", {}), row.get("owner")),
+            job=_sent(row),
             around=row.get("around", {}),
             want=row["want"],
         )
@@ -156,19 +156,30 @@ def defaults() -> list[Default]:
     ]
 
 
-def _sent(labels: Wire, owner: Wire | None) -> Wire:
+def _sent(row: Wire) -> Wire:
+    owner = row.get("owner")
     reference = {**(owner or {}), "name": "owner", "uid": "1", "controller": True}
-    owners = {"ownerReferences": [reference]} if owner else {}
-    template = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "sent", "labels": labels, **owners},
-        "spec": {"template": {"spec": template}},
+    metadata = {
+        "name": "sent",
+        "labels": row.get("labels", {}),
+        **({"ownerReferences": [reference]} if owner else {}),
     }
+    template = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+    if "pod" not in row:
+        spec = {"template": {"spec": template}}
+        return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template}
+    queued: Wire = merged(pod, row["pod"])
+    return queued
 
 
 def filled_in(job: Wire) -> Wire:
-    """Return what a row wants to know of a Job."""
-    labels = job["metadata"].get("labels", {})
-    return {"labels": labels, "suspend": job["spec"].get("suspend", False)}
+    """Return what a row wants to know of a Job, or a pod."""
+    labels, spec = job["metadata"].get("labels", {}), job["spec"]
+    if job["kind"] == "Job":
+        return {"labels": labels, "suspend": spec.get("suspend", False)}
+    return {
+        "labels": labels,
+        "finalizers": job["metadata"].get("finalizers", []),
+        "gates": [one["name"] for one in spec.get("schedulingGates", [])],
+    }

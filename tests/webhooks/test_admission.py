@@ -81,7 +81,7 @@ def test_what_the_definition_refuses_as_well_is_invalid_as_it_says() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param(review("Pod", {}), id="a kind we do not judge"),
+        pytest.param(review("ConfigMap", {}), id="a kind we do not judge"),
         pytest.param(review("ClusterQueue", {}, BAD_QUEUE, "DELETE"), id="a deletion"),
         pytest.param(
             review(

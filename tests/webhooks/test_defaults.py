@@ -2,17 +2,23 @@
 
 from typing import Any
 
+import jsonpatch
 import pytest
 
 from queueing.webhooks.jobs import QUEUE, DefaultingContext, default_job, has_managed_owner
+from queueing.webhooks.pod_gates import gated
 from queueing.webhooks.workloads import default_workload
 from tests.webhooks.table import Default, defaults, filled_in
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.id) for row in defaults()])
-def test_a_job_at_creation(row: Default) -> None:
+def test_a_job_or_a_pod_at_creation(row: Default) -> None:
     around = DefaultingContext(**row.around, owner_managed=has_managed_owner(row.job))
-    assert filled_in(default_job(row.job, around)) == row.want
+    if row.job["kind"] == "Pod":
+        made = jsonpatch.apply_patch(row.job, list(gated(row.job, around)))
+    else:
+        made = default_job(row.job, around)
+    assert filled_in(made) == row.want
 
 
 def test_a_job_is_not_changed_in_place() -> None:

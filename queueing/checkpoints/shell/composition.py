@@ -27,7 +27,7 @@ from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.objects import HasMetadata
 from queueing.kube.reflector import Added, Reflector, ReflectorSettings, WatchEvent
-from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.gang import gang_of_workload
 from queueing.translate.wire.workloads import Workload
 
 W = TypeVar("W", bound=HasMetadata)
@@ -171,7 +171,7 @@ class Checkpoints:
 
     def _attend(self, workload: Workload) -> None:
         """Ask for the Jobs of a Workload to be reconciled, which the barrier may have held back."""
-        gang = gang_key(workload.metadata)
+        gang = gang_of_workload(workload.metadata)
         if gang is not None:
             self._queues.gang(gang)
         for owner in workload.metadata.owner_references:

@@ -23,7 +23,7 @@ from queueing.cli.local.cluster import (
 from queueing.cli.options import files_option
 from queueing.cli.output import UsageProblem
 from queueing.core.settings import Compatibility
-from queueing.kinds.registry import QUEUED
+from queueing.kinds.registry import SUPPORTED
 from queueing.observe.logs import LogFormat, configure
 from queueing.sim.documents import Document, load
 from queueing.sim.intake import read_configuration
@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913 - one parameter per option
         objects = [*(sample_objects() if samples else ()), *_checked(load(files))]
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
-    for sentence in unheeded(written, QUEUED):
+    for sentence in unheeded(written, SUPPORTED):
         logger.warning("%s", sentence)
     try:
         place = ServerLocation(data=data, port=port)

@@ -14,7 +14,7 @@ from queueing.cli.production.choices import Choices, Flags
 from queueing.cli.production.loops import run_to_the_end
 from queueing.controller.app import Options, run
 from queueing.controller.process.probes import BadAddressError, address_of
-from queueing.kinds.registry import QUEUED
+from queueing.kinds.registry import SUPPORTED
 from queueing.kube.config import ConfigurationError, KubeconfigSource
 from queueing.kube.resources import LEASES
 from queueing.observe.logs import LogFormat, configure
@@ -44,7 +44,7 @@ METRICS_SERVICE = "kueue-controller-manager-metrics-service"
 def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
     """Decide and write while we lead, until told to stop."""
     configure(LogFormat(flags.log_format), flags.log_level.upper())
-    for sentence in unheeded(choices.configuration, QUEUED):
+    for sentence in unheeded(choices.configuration, SUPPORTED):
         logger.warning("%s", sentence)
     options = Options(
         configuration=choices.configuration,

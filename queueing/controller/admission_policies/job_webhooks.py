@@ -66,10 +66,10 @@ async def _mend(client: Client, target: Target, ours: set[str], hooks: list[Wire
 
 
 def _is_of_a_kind(hook: Wire) -> bool:
-    """Say whether a webhook is about a kind that is on, or was."""
+    """Say whether a webhook is about a kind that is on, or was, or about pods."""
     client = hook["clientConfig"]
     path = str(client.get("url") or client.get("service", {}).get("path"))
-    begun = (configurations.BY_FIELD, configurations.OF_MARKS)
+    begun = (configurations.BY_FIELD, configurations.OF_MARKS, configurations.GATES_OF_PODS)
     return any(f"/mutate-{one}" in path for one in begun)
 
 

@@ -23,15 +23,17 @@ from queueing.kube.resources import (
     VALIDATING_POLICY_BINDINGS,
     Resource,
 )
+from queueing.translate.jobs.pods.view import Pods
 from queueing.translate.labels import NAMESPACE, PRIORITY_CLASS, QUEUE_NAME
 from queueing.webhooks.jobs import labelled_itself, owners, without_owner
 from queueing.webhooks.marking import is_its_own, marking
 from queueing.webhooks.patches import labelled, when
-from queueing.webhooks.policies import claims
+from queueing.webhooks.policies import claims, gating
 from queueing.webhooks.policies import render as validation
 from queueing.webhooks.scope import Scope, selector_wire
 from queueing.webhooks.suspension import (
     JOB,
+    POD,
     MarkedKind,
     OwnerKind,
     QueuedKind,
@@ -75,6 +77,8 @@ class PolicyRules:
     """The namespace of this installation, where the probe is tried."""
     kinds: tuple[QueuedKind, ...] = (JOB,)
     """Kinds that are on."""
+    pods: Pods = Pods.NONE
+    """Pods that are queued."""
     service: str = "kueue-webhook-service"
     """Name of the Service by which the API server calls webhooks."""
     default_class: bool = True
@@ -86,7 +90,10 @@ class PolicyRules:
 def render(rules: PolicyRules) -> Rendered:
     """Return the mutating policies and their bindings, in the order in which to apply them."""
     made = [one for policy in _mutating(rules) for one in policy]
-    made += [(MUTATING[wire["kind"]], wire) for wire in claims.render()]
+    pods = gating.render(
+        rules.pods, rules.namespaces, rules.kinds, without_queue_name=rules.without_queue_name
+    )
+    made += [(MUTATING[wire["kind"]], wire) for wire in (*claims.render(), *pods)]
     digest = blake2b(msgspec.json.encode([wire for _, wire in made]), digest_size=8).hexdigest()
     return [*made, *_probe(rules, digest)]
 
@@ -118,13 +125,14 @@ def _mutating(rules: PolicyRules) -> Iterator[Pair]:
             "LocalQueue",
         )
     yield from _marking(rules, everywhere, managed, nobodys)
-    if not rules.default_class or not rules.kinds:
+    classed = [*rules.kinds, *([POD] if rules.pods is Pods.ALL else [])]
+    if not rules.default_class or not classed:
         return
     yield _pair(
         DEFAULT_PRIORITY,
         [("without-class", _UNCLASSED)],
         _json(when(_LABELLED, labelled(PRIORITY_CLASS, "default"))),
-        _created(in_order(rules.kinds), everywhere),
+        _created(in_order(classed), everywhere),
         "WorkloadPriorityClass",
     )
 
@@ -234,6 +242,7 @@ def scope_of(rules: PolicyRules, minor: int = MINOR_MIN) -> Scope:
         namespace=rules.namespace,
         service=rules.service,
         kinds=rules.kinds,
+        pods=rules.pods,
         reject_unknown_flavors=rules.reject_unknown_flavors,
         minor=minor,
     )

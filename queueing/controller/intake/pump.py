@@ -22,14 +22,14 @@ from queueing.controller.stores.objects import Objects, owner_uids
 from queueing.controller.work_queues import WorkQueues
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key
-from queueing.kinds.jobs import DescribedJob
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import GroupKind, JobKind, job_of
-from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.gang import gang_of_workload
 from queueing.translate.jobs.management import group_kind_of
+from queueing.translate.jobs.pod_groups import is_of_pods
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
@@ -51,6 +51,7 @@ class Watched(Protocol):
 
 
 W = TypeVar("W", bound=Watched)
+J = TypeVar("J", bound=JobView)
 
 
 class FactObserver(Protocol):
@@ -116,8 +117,8 @@ class Pump:
             case Synced():
                 pass
 
-    def on_described(self, event: WatchEvent[DescribedJob]) -> None:
-        """Handle a watch event of an object of a described kind."""
+    def on_described(self, event: WatchEvent[J]) -> None:
+        """Handle a watch event of an object of a described kind, or of a pod."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._take_described(found)
@@ -166,10 +167,11 @@ class Pump:
     def _look_at(self, key: Key, found: Workload) -> None:
         meta, objects = found.metadata, self._objects
         self._queues.workload(key)
-        gang = gang_key(meta)
+        gang = gang_of_workload(meta)
         uids = owner_uids(meta)
         if gang is not None:
             self._queues.gang(gang)
+        if gang is not None and not is_of_pods(gang):
             uids = (*uids, *(owner.uid for owner in meta.owner_references))
         jobs = dict.fromkeys(map(objects.job_keys.get, uids))
         for job in (*jobs, *objects.jobs_by_prebuilt.groups.get(key, ())):

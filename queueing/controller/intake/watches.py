@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.pump import Pump
 from queueing.kube import resources
 from queueing.kube.client import Client
-from queueing.kube.reflector import Reflector, WatchEvent
+from queueing.kube.reflector import Reflector, ReflectorSettings, WatchEvent
+from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.labels import MANAGED
 from queueing.translate.wire import cluster, jobs, queues, workloads
 
 
@@ -46,3 +50,12 @@ def reflectors(
 def reflector_of_jobs(client: Client, pump: Pump) -> tuple[Reflector[jobs.Job], str]:
     """Return the reflector of Jobs, which only who leads needs."""
     return Reflector(client, resources.JOBS.within(), jobs.Job, pump.on_job), resources.JOBS.plural
+
+
+def reflector_of_pods(
+    client: Client, pump: Pump, read: Callable[[bytes | msgspec.Raw], PodJob]
+) -> tuple[Reflector[PodJob], str]:
+    """Return the reflector of the pods that are queued; of all others nothing is ever sent."""
+    marked = ReflectorSettings(label_selector=f"{MANAGED}=true")
+    made = Reflector(client, resources.PODS.within(), read, pump.on_described, marked)
+    return made, resources.PODS.plural

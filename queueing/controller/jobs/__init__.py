@@ -13,7 +13,8 @@ Reading order:
 
 1. `parts` and `gangs` are what is known: a gang, its form and parts. `ladder` returns one of
    `actions`. The forms are `alone`, `prebuilt` (a Job that names a Workload that was there first),
-   `slices` (a job that grows and shrinks, maybe by the `scaling` of what it owns) and `together`.
+   `slices` (a job that grows and shrinks, maybe by the `scaling` of what it owns), `together`, and
+   for pods, which are deleted instead of suspended, `pod_alone` and `pod_group`.
 2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
    all, `ancestry` which are part of another Job, with `owners` for those that are not followed,
    `priorities` which priority Workloads get.
@@ -23,7 +24,7 @@ Reading order:
 4. `starting` unsuspends Jobs with `additions` to their pod templates; several of them after dry
    runs, by `concurrent_writes`. `start_errors` are what a start may raise.
 5. `stopping` suspends Jobs and restores their templates; `quiescence` says when a suspended Job
-   makes no more pods.
+   makes no more pods. `pod_writer` deletes pods, and lets go of them.
 6. `waiting_reasons` writes on the Jobs of a gang what it waits for. `dependencies` is what all of
    these are given.
 """

@@ -8,6 +8,7 @@ from queueing.controller.jobs.parts import Part
 from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import Key
 from queueing.translate.jobs.composition import Origin
+from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -78,15 +79,20 @@ class Resize:
     counts: Mapping[str, int]
 
 
-SliceWrite: TypeAlias = Supersede | Grow | Resize
-WorkloadWrite: TypeAlias = Release | Finish | LetGo | Ready | Reclaim | SliceWrite
+@dataclass(frozen=True, slots=True)
+class AwaitReplacements:
+    """Set `WaitingForReplacementPods`: pods of a group are missing, or no longer are."""
+
+    workload: Workload
+    awaits: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
-    """Create the Workload of these jobs."""
+class Own:
+    """Make more jobs owners of a Workload that several own."""
 
-    members: Sequence[JobView]
+    workload: Workload
+    jobs: Sequence[JobView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,19 @@ class Adopt:
 
     workload: Workload
     job: JobView
+
+
+SliceWrite: TypeAlias = Supersede | Grow | Resize
+WorkloadWrite: TypeAlias = (
+    Release | Finish | LetGo | Ready | Reclaim | SliceWrite | AwaitReplacements | Own | Adopt
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create the Workload of these jobs."""
+
+    members: Sequence[JobView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +212,27 @@ class Complain:
 
     job: JobView
     message: str
+    reason: str = "ErrWorkloadCompose"
+    patient: bool = False
+    """Only once it has been so for a moment: what is lacking may be about to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetPodsGo:
+    """Remove our finalizer from pods of which nothing more needs to be seen."""
+
+    pods: Sequence[PodJob]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveExcess:
+    """Delete pods of which a group has too many."""
+
+    pods: Sequence[PodJob]
 
 
 Action: TypeAlias = (
     Create
-    | Adopt
     | Discard
     | Match
     | Follow
@@ -209,6 +244,8 @@ Action: TypeAlias = (
     | Ungate
     | Tell
     | Complain
+    | LetPodsGo
+    | RemoveExcess
     | WorkloadWrite
 )
 
@@ -225,6 +262,8 @@ def patience_s(action: Action, tell_ready_within_s: float) -> float:
     match action:
         case LetGo(workload=workload):
             return 0.0 if workload.metadata.deleting else LET_GO_WITHIN_S
+        case LetPodsGo(pods=pods):
+            return 0.0 if any(one.metadata.deleting for one in pods) else LET_GO_WITHIN_S
         case Ready(ready=True):
             return tell_ready_within_s
         case _:

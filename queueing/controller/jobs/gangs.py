@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from queueing.controller.jobs.actions import Action, Discard, Finish, Release, WorkloadWrite
-from queueing.controller.jobs.parts import Part
+from queueing.controller.jobs.parts import Part, living
 from queueing.core.names import Key
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
@@ -22,10 +22,9 @@ class Form(ABC):
     """One of the forms; all methods are pure."""
 
     several: ClassVar[bool] = False
-    """Whether several jobs may be tied together.
-
-    Then they are started after a dry run, and when one is lost the Workload is evicted, which
-    commits to stopping the others. One job by itself is marked while it is being stopped.
+    """Whether several jobs may be tied together; one by itself is marked while it is stopped."""
+    is_rehearsed: ClassVar[bool] = False
+    """Whether the start of several jobs is tried as a dry run, so that all of them start or none.
     """
 
     def before(self, gang: "Gang") -> Action | None:
@@ -58,6 +57,22 @@ class Form(ABC):
         self, gang: "Gang", workload: Workload, parts: Sequence[Part]
     ) -> Action | None:
         """Return the next step for a Workload without quota, none of whose jobs runs."""
+
+    def broken(self, workload: Workload, parts: Sequence[Part], why: str) -> Action | None:
+        """Return the step for a Workload with quota that lost a part, before all others stop.
+
+        None when they may be stopped one by one.
+        """
+        del workload, parts, why
+        return None
+
+    def ready(self, parts: Sequence[Part]) -> bool:
+        """Say whether all pods run and are ready, or have succeeded."""
+        return all(job.ready for _, job in living(parts))
+
+    def reclaimable(self, parts: Sequence[Part]) -> Mapping[str, int]:
+        """Return how many pods of each pod set will not be needed again."""
+        return {name: count for one in parts for name, count in one.reclaimable}
 
     def release(self, gang: "Gang", workload: Workload) -> WorkloadWrite:
         """Return the write that releases the quota of an evicted Workload of which nothing runs."""

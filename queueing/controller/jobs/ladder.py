@@ -104,8 +104,9 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
         return _wind_down(gang, parts, evicted.message, then, leaves=True)
     admitted = status.is_true("Admitted") and status.admission is not None
     if lost:
-        if form.several and any(one.runs or (admitted and one.departed) for one in parts):
-            return BreakUp(workload, f"The gang cannot run as one: {lost}")
+        broken = form.broken(workload, parts, lost)
+        if broken is not None:
+            return broken
         return _wind_down(gang, parts, lost, form.misfit(workload, lost))
     if not admitted:
         return _wind_down(gang, parts, NOT_ADMITTED, None)
@@ -194,7 +195,7 @@ def _remove(gang: Gang, workload: Workload, keeping: Workload | None = None) -> 
         for one in form.parts(gang, workload)
         if one.job is None or one.job.metadata.uid not in kept
     ]
-    then = _once_gone(workload, parts, LetGo(workload)) if _is_held_by_us(workload) else None
+    then = _once_gone(workload, parts, LetGo(workload)) if is_held_by_us(workload) else None
     staying = [one for one in parts if not one.departed]
     return _wind_down(gang, staying, DELETED, then, leaves=True)
 
@@ -217,25 +218,24 @@ def _while_admitted(gang: Gang, workload: Workload, parts: Sequence[Part]) -> Ac
     if any(job.suspended for _, job in left):
         return None
     return (
-        _reclaim(workload, parts)
-        or _tell_ready(workload, parts)
+        _reclaim(gang, workload, parts)
+        or _tell_ready(gang, workload, parts)
         or gang.form.at_rest(gang, workload, parts)
     )
 
 
-def _reclaim(workload: Workload, parts: Sequence[Part]) -> Action | None:
+def _reclaim(gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
     """Release the quota of pods that will not be needed again, before what only tells."""
     known = {one.name: one.count for one in workload.status.reclaimable_pods}
-    counts = {
-        name: max(count, known.get(name, 0)) for one in parts for name, count in one.reclaimable
-    }
+    free = gang.form.reclaimable(parts)
+    counts = {name: max(count, known.get(name, 0)) for name, count in free.items()}
     if all(count <= known.get(name, 0) for name, count in counts.items()):
         return None
     return Reclaim(workload, {name: count for name, count in counts.items() if count})
 
 
-def _tell_ready(workload: Workload, parts: Sequence[Part]) -> Action | None:
-    ready = all(job.ready for _, job in living(parts))
+def _tell_ready(gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
+    ready = gang.form.ready(parts)
     return Ready(workload, ready) if ready != workload.status.is_true("PodsReady") else None
 
 
@@ -249,8 +249,9 @@ def _after_the_end(gang: Gang, workload: Workload) -> Action | None:
     ]
     if running:
         return Stop(running, NOT_ADMITTED, mark=not gang.form.several)
-    return LetGo(workload) if _is_held_by_us(workload) else None
+    return LetGo(workload) if is_held_by_us(workload) else None
 
 
-def _is_held_by_us(workload: Workload) -> bool:
+def is_held_by_us(workload: Workload) -> bool:
+    """Say whether a Workload has our finalizer."""
     return labels.RESOURCE_IN_USE in workload.metadata.finalizers

@@ -9,6 +9,7 @@ from queueing.kinds.owners import Owned
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.jobs.management import asks_to_be_queued
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.cluster import Namespace
 
 TELL_READY_WITHIN_S = 5.0
@@ -41,7 +42,8 @@ class Managed:
     def __call__(self, job: Owned) -> bool:
         """Say whether a Job is managed, by its labels, its owner and its namespace."""
         without_queue_name = self._rules.without_queue_name
-        if not asks_to_be_queued(job.metadata, without_queue_name=without_queue_name):
+        marked = isinstance(job, JobView) and job.is_marked
+        if not (marked or asks_to_be_queued(job.metadata, without_queue_name=without_queue_name)):
             return False
         name = job.metadata.namespace
         namespace, judged = self._objects.namespaces.get(name), self._judged.get(name)

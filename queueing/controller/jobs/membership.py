@@ -7,16 +7,20 @@ from queueing.controller.jobs import prebuilt, slices
 from queueing.controller.jobs.alone import ALONE, JOINING
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.managed import Managed
+from queueing.controller.jobs.pod_alone import of_pod
+from queueing.controller.jobs.pod_group import form_of_group
 from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
-from queueing.core.names import Key
+from queueing.core.names import Key, name_of
 from queueing.kube.errors import NotFoundError
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind, prebuilt_name
 from queueing.translate.jobs.management import group_kind_of
+from queueing.translate.jobs.pod_groups import is_of_pods, workload_key
+from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import OwnerReference
@@ -53,7 +57,7 @@ class Membership:
         elif labels.ELASTIC in job.metadata.annotations and self._is_elastic(job):
             job, generation = as_scaled(job, self._objects)
             form, found = slices.found(workloads, generation)
-        return alone(job, found, form)
+        return alone(job, found, of_pod(form) if isinstance(job, PodJob) else form)
 
     def _is_elastic(self, job: JobView) -> bool:
         return job.kind.group_kind in self._elastic and asks_to_be_elastic(job.metadata)
@@ -63,6 +67,8 @@ class Membership:
 
         Raises KubeError when a missing Job cannot be read.
         """
+        if is_of_pods(key):
+            return self._pod_group(key)
         await self._look_for_missing(key)
         workloads = self._workloads(key)
         jobs = {job.metadata.uid: job for job in self._labelled(key)}
@@ -80,6 +86,21 @@ class Membership:
             if job.metadata.uid not in over and self._may_join(job) and not await self._is_part(job)
         ]
         return Gang(key=key, form=TOGETHER, candidates=candidates, jobs=jobs, workloads=workloads)
+
+    def _pod_group(self, key: Key) -> Gang:
+        """Return a group of pods with its Workload, which has its name."""
+        found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]
+        pods = sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
+        named = workload_key(key)
+        there = self._objects.workloads.get(named)
+        form = form_of_group(name_of(named), [one.metadata for one in pods], there)
+        return Gang(
+            key=key,
+            form=form,
+            candidates=pods,
+            jobs={one.metadata.uid: one for one in pods},
+            workloads=() if there is None or form.taken else (there,),
+        )
 
     def _may_join(self, job: JobView) -> bool:
         """Say whether a Job can become a member: managed, not over, without its own Workload."""

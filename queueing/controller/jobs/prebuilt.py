@@ -71,7 +71,18 @@ def adoption(job: JobView, workload: Workload) -> Adopt | None:
 
 def adopted(action: Adopt) -> dict[str, Any]:
     """Return the fields of the Workload's metadata that a merge patch sets for an adoption."""
-    meta, job = action.workload.metadata, action.job
+    job = action.job
+    mine = owner_reference(job.kind.api_version, job.kind.kind, job.metadata)
+    return {
+        **owned_too(action.workload, [mine]),
+        "labels": {labels.JOB_UID: job.metadata.uid},
+        "annotations": named_owner(job.kind, job.metadata),
+    }
+
+
+def owned_too(workload: Workload, more: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a Workload's metadata that a merge patch sets for more owners."""
+    meta = workload.metadata
     kept = [
         {
             "apiVersion": one.api_version,
@@ -83,12 +94,7 @@ def adopted(action: Adopt) -> dict[str, Any]:
         }
         for one in meta.owner_references
     ]
-    mine = owner_reference(job.kind.api_version, job.kind.kind, job.metadata)
-    fields: dict[str, Any] = {
-        "ownerReferences": [*kept, mine],
-        "labels": {labels.JOB_UID: job.metadata.uid},
-        "annotations": named_owner(job.kind, job.metadata),
-    }
+    fields: dict[str, Any] = {"ownerReferences": [*kept, *more]}
     if labels.RESOURCE_IN_USE in meta.finalizers:
         return fields
     # Else it would be deleted together with the Job, and its quota free while pods still run.

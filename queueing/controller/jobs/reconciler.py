@@ -18,6 +18,7 @@ from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.membership import Membership
 from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.parts import Part
+from queueing.controller.jobs.pod_writer import PodWriter, cause_of
 from queueing.controller.jobs.starting import Starting
 from queueing.controller.jobs.stopping import Stopping
 from queueing.controller.jobs.ungating import Ungating
@@ -28,6 +29,8 @@ from queueing.core.names import Key, Uid
 from queueing.kinds.owners import Owned, OwnerGoneError, OwnersError
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
+from queueing.translate.jobs.pod_groups import is_queued_for_owner
+from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 
 OWNER_GONE_S = 5.0
@@ -52,6 +55,7 @@ class JobReconciler:
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
+        self._pods = PodWriter(term)
         self._ungating = Ungating(term)
         self._workload_writer = WorkloadWriter(dependencies)
         self._waiting_reasons = WaitingReasons(
@@ -74,7 +78,8 @@ class JobReconciler:
                 return
         workloads = self._objects.workloads_of(job.metadata.uid)
         if not workloads:
-            if job.metadata.owner_references and await self._look_as_child(job):
+            is_owned = job.metadata.owner_references and not is_queued_for_owner(job.metadata)
+            if is_owned and await self._look_as_child(job):
                 return
             if self._objects.gangs.claims(job) or not self._is_managed(job):
                 return
@@ -102,7 +107,7 @@ class JobReconciler:
             if wait_s is not None:
                 self._queue_of(gang).add_after(gang.key, wait_s)
             return
-        if gang.form.several:
+        if gang.form.several and not isinstance(action, actions.Complain):
             self._waiting_reasons.forget(gang.key)
         if action is not None and not self._has_to_wait(gang, action):
             await self._act(gang, action)
@@ -139,12 +144,12 @@ class JobReconciler:
 
         What a gang of several Jobs writes is not put off.
         """
-        if gang.form.several:
+        if gang.form.is_rehearsed:
             return False
         patience_s = actions.patience_s(action, self._rules.tell_ready_within_s)
         if patience_s <= 0:
             return False
-        again = partial(self._queues.jobs.add, gang.key)
+        again = partial(self._queue_of(gang).add, gang.key)
         return self._deferral.puts_off(f"{type(action).__name__} {gang.key}", again, patience_s)
 
     async def _look_as_child(self, job: JobView) -> bool:
@@ -160,6 +165,9 @@ class JobReconciler:
             return True
         if ancestor is None:
             return False
+        if isinstance(job, PodJob):
+            await self._pods.free(job)
+            return True
         if isinstance(ancestor, JobView) and labels.ELASTIC in ancestor.metadata.annotations:
             self._queues.jobs.add(ancestor.key)  # it may be scaled through this one
         runs = not (job.suspended or job.ended)
@@ -200,12 +208,12 @@ class JobReconciler:
                 await self._workload_writer.follow(action)
             case actions.Discard():
                 await self._workload_writer.discard(gang, action)
-            case actions.Adopt():
-                await self._workload_writer.adopt(action)
             case actions.BreakUp():
                 await self._evictions.break_up(gang, action)
-            case actions.Complain(job=job, message=message):
-                self._events.job(job, "ErrWorkloadCompose", message, warning=True)
+            case actions.Complain():
+                self._waiting_reasons.complain(gang.key, action)
+            case actions.LetPodsGo() | actions.RemoveExcess():
+                await self._pods.write(action)
             case actions.Tell() | actions.AwaitPods() | actions.Ungate():
                 pass  # `_advance` saw to it
             case _:
@@ -214,11 +222,13 @@ class JobReconciler:
 
     async def _stop(self, gang: Gang, action: actions.Stop) -> None:
         """Suspend jobs, unless their pods save a checkpoint."""
-        jobs = action.jobs
+        jobs, cause = action.jobs, cause_of(gang.workloads, action.reason)
         if any(self._barrier.holds(one, jobs) for one in gang.workloads):
             return
         await all_of(
-            self._stopping.suspend(
+            self._pods.stop(one, cause, action.reason)
+            if isinstance(one, PodJob)
+            else self._stopping.suspend(
                 one, action.reason, original=action.originals.get(one.key), mark=action.mark
             )
             for one in jobs

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from queueing.controller.jobs.actions import Start
-from queueing.controller.jobs.concurrent_writes import outcomes
+from queueing.controller.jobs.concurrent_writes import all_of, outcomes
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
@@ -79,10 +79,10 @@ class Starting:
             began = self._clock.now()
             # The replies of what comes before the last patch lead to the next look.
             early = [one for one in prepared if len(one.changes) > 1]
-            if gang.form.several:
+            if gang.form.is_rehearsed:
                 await send_together(self._writes, early or prepared)
             else:
-                await send(self._writes, prepared[0])
+                await all_of(send(self._writes, one) for one in prepared)
             if early:
                 return
         except ConflictError as error:
@@ -126,7 +126,7 @@ class Starting:
         return found
 
     async def _contradict(self, gang: Gang, action: Start, why: str) -> None:
-        if action.begun:
+        if action.begun and gang.form.is_rehearsed:
             await self._evict.refuse(gang, action.workload, why)
             return
         body = outbound.finish(action.workload, "FailedToStart", why, self._clock.now())
@@ -135,10 +135,12 @@ class Starting:
     def _tell(self, gang: Gang, action: Start) -> None:
         admission = action.workload.status.admission
         queue = admission.cluster_queue if admission else ""
-        told = ", with its gang" if gang.form.several else ""
+        told = ", with its gang" if gang.form.is_rehearsed else ""
         jobs = [job for _, job in living(action.parts)]
         for job in jobs:
             self._events.job(job, "Started", f"Admitted by clusterQueue {queue}{told}")
+            if job.is_stopped_by_deletion:
+                self._reporter.ungated(action.workload, job)
         for tell in self._features.started:
             tell(action.workload, jobs)
 

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from queueing.controller.jobs.actions import (
     Action,
+    BreakUp,
     Create,
     Discard,
     Finish,
@@ -46,6 +47,7 @@ class Together(Form):
     """The form of gangs that have a name."""
 
     several: ClassVar[bool] = True
+    is_rehearsed: ClassVar[bool] = True
 
     @override
     def owners(self, gang: Gang, workload: Workload) -> Sequence[JobView]:
@@ -113,6 +115,14 @@ class Together(Form):
         if lacks or any(one.lost for one in parts) or _follows_not(found.members[0], workload):
             return Match(workload, found.members, follows=True)
         return _tell(found.members, "")
+
+    @override
+    def broken(self, workload: Workload, parts: Sequence[Part], why: str) -> Action | None:
+        """Return the eviction by which all the others are stopped, if any run."""
+        admitted = workload.status.is_true("Admitted") and workload.status.admission is not None
+        if any(one.runs or (admitted and one.departed) for one in parts):
+            return BreakUp(workload, f"The gang cannot run as one: {why}")
+        return None
 
     @override
     def at_rest(self, gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:

@@ -5,7 +5,7 @@ written to say that it was not.
 """
 
 from queueing.clock import Clock
-from queueing.controller.jobs.actions import Tell
+from queueing.controller.jobs.actions import Complain, Tell
 from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
@@ -44,6 +44,19 @@ class WaitingReasons:
             return
         self.forget(key)
         await all_of(self._write(job, action.text) for job in action.jobs)
+
+    def complain(self, key: Key, action: Complain) -> None:
+        """Record an Event, if need be once it has held for long enough, and once for each text."""
+        now = self._clock.monotonic()
+        since, text = self._since.get(key, (now, ""))
+        if text != action.message:
+            since = now
+        if action.patient:
+            self._since[key] = (since, action.message)
+        if action.patient and now - since < PATIENCE_S:
+            self._queue.add_after(key, since + PATIENCE_S - now)
+            return
+        self._events.job(action.job, action.reason, action.message, warning=True)
 
     async def _write(self, job: JobView, text: str) -> None:
         body = {"metadata": {"annotations": {labels.GANG_STATE: text or None}}}

@@ -1,17 +1,19 @@
 """Sends the writes of a gang's Workload."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, assert_never
 
 from queueing.controller.jobs.actions import (
     Adopt,
+    AwaitReplacements,
     Discard,
     Finish,
     Follow,
     Grow,
     LetGo,
     Match,
+    Own,
     Ready,
     Reclaim,
     Release,
@@ -21,7 +23,7 @@ from queueing.controller.jobs.actions import (
 )
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.prebuilt import adopted
+from queueing.controller.jobs.prebuilt import adopted, owned_too
 from queueing.controller.jobs.slice_writer import SliceWriter
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.events import Events
@@ -31,6 +33,7 @@ from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import gates_of
+from queueing.translate.jobs.gang_workload import owner_of
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
@@ -79,17 +82,11 @@ class WorkloadWriter:
                 told = f"No quota is asked for pods of {job.uncharged}"
                 self._events.job(job, "Uncharged", told, warning=True)
 
-    async def adopt(self, action: Adopt) -> None:
-        """Make a job the owner of its prebuilt Workload."""
-        workload = action.workload
-        body = patch(workload.metadata, {"metadata": adopted(action)})
-        await self._writes.patch_workload(workload, body, subresource="")
-
     async def discard(self, gang: Gang, action: Discard) -> None:
         """Delete a Workload."""
         meta = action.workload.metadata
         await self._writes.delete(WORKLOADS.at(meta.name, meta.namespace), this_life(meta.uid))
-        why = f": {action.message}" if gang.form.several else ""
+        why = f": {action.message}" if gang.form.is_rehearsed else ""
         for job in gang.form.owners(gang, action.workload):
             said = f"Deleted not matching Workload: {meta.key}{why}"
             self._events.job(job, "DeletedWorkload", said)
@@ -146,10 +143,23 @@ class WorkloadWriter:
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
                 self._tell_end(workload, jobs, message)
+            case AwaitReplacements(awaits=awaits):
+                body = outbound.await_replacements(workload, awaits=awaits, now=now)
+                await self._writes.patch_workload(workload, body)
+            case Adopt():
+                await self._own(workload, adopted(due))
+            case Own(jobs=more):
+                await self._own(workload, owned_too(workload, [*map(owner_of, more)]))
+                said = f"Added {len(more)} owner reference(s)"
+                self._events.workload(workload.metadata, "OwnerReferencesAdded", said)
             case Supersede() | Grow() | Resize():
                 await self._slices.write(due, jobs)
             case _:
                 assert_never(due)
+
+    async def _own(self, workload: Workload, metadata: Mapping[str, Any]) -> None:
+        body = patch(workload.metadata, {"metadata": metadata})
+        await self._writes.patch_workload(workload, body, subresource="")
 
     def _tell_end(self, workload: Workload, jobs: Sequence[JobView], message: str) -> None:
         if jobs:

@@ -16,7 +16,7 @@ from queueing.core.names import Key
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.translate.jobs.batch import KIND
 from queueing.translate.jobs.composition import GroupKind, JobKind, prebuilt_name
-from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.gang import gang_of, gang_of_workload
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.requests import Amounts, LimitSummary, summarize
@@ -114,7 +114,7 @@ class Objects:
         entries.append((self.workloads_by_queue, found.local_queue))
         if found.status.admission is not None:
             entries.append((self.holders_by_queue, found.status.admission.cluster_queue))
-        gang = gang_key(meta)
+        gang = gang_of_workload(meta)
         if gang is not None:
             entries += self.gangs.entries_of_workload(found, gang)
         self._workload_entries.put(key, entries)
@@ -143,7 +143,7 @@ class Objects:
         if named:
             entries.append((self.jobs_by_prebuilt, Key(f"{meta.namespace}/{named}")))
         entries += [(self.jobs_by_owner, owner.uid) for owner in meta.owner_references]
-        entries += self.gangs.entries_of_job(found, gang_key(meta))
+        entries += self.gangs.entries_of_job(found, gang_of(found))
         self._job_entries.put(key, entries)
 
     def drop_job(self, key: Key) -> None:

@@ -22,6 +22,8 @@ from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
+from queueing.translate.jobs.view import JobView
+from queueing.translate.labels import GATE
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -192,6 +194,16 @@ class Reporter:
         """Note for the trace that the Job was unsuspended by a write that began at `began`."""
         if self.traces is not None:
             self.traces.step(workload.metadata.key, "unsuspend", began, self.now())
+
+    def ungated(self, workload: Workload, pod: JobView) -> None:
+        """Note that a pod lost its gate by an admission."""
+        admitted, admission = workload.status.true_since("Admitted"), workload.status.admission
+        if admitted is not None and admission is not None:
+            self.metrics.pod_scheduling_gate_removal_seconds.labels(
+                name=GATE,
+                cluster_queue=admission.cluster_queue,
+                is_group="false" if pod.group is None else "true",
+            ).observe(max(self.now() - admitted, 0.0))
 
     def pods_ready(self, workload: Workload, job: Meta) -> None:
         """Note that all pods are ready; that ends a round of the trace.

@@ -50,8 +50,9 @@ from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import job_of
-from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.gang import gang_of_workload
 from queueing.translate.jobs.management import group_kind_of
+from queueing.translate.jobs.pods import view as pod
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -265,6 +266,8 @@ class WorkloadReconciler:
 
     async def _has_pods(self, job: OwnerReference, workload: Workload) -> bool:
         """Say whether pods of a Job that is gone have not ended. Raises KubeError."""
+        if group_kind_of(job) == pod.KIND.group_kind:
+            return False  # it was the pod itself
         sought: list[Pods] = [JobPods(Uid(job.uid))]
         if group_kind_of(job) != batch.KIND.group_kind:
             sought = of_workload(workload)
@@ -284,8 +287,8 @@ class WorkloadReconciler:
         was orphaned (`kubectl delete --cascade=orphan`) stays as a record.
         """
         if not workload.status.is_true("Finished") and not workload.metadata.deleting:
-            message = "The workload's owner no longer exists"
-            body = outbound.finish(workload, "OwnerNotFound", message, self._clock.now())
+            now = self._clock.now()
+            body = outbound.finish(workload, "OwnerNotFound", outbound.OWNER_GONE, now)
             await self._writes.patch_workload(workload, body)
         else:
             await self._writes.let_go(workload)
@@ -310,7 +313,7 @@ def _is_record(workload: Workload) -> bool:
 def _is_abandoned(workload: Workload) -> bool:
     """Say whether a Workload is being deleted, has our finalizer and never had an owner."""
     meta = workload.metadata
-    owned = meta.owner_references or gang_key(meta) is not None
+    owned = meta.owner_references or gang_of_workload(meta) is not None
     return meta.deleting and not owned and labels.RESOURCE_IN_USE in meta.finalizers
 
 
@@ -320,6 +323,6 @@ def _drains_alone(workload: Workload, fact: WorkloadFact) -> bool:
     Not that of a gang: pods of members that were deleted may still run.
     """
     meta = workload.metadata
-    if meta.owner_references or gang_key(meta) is not None:
+    if meta.owner_references or gang_of_workload(meta) is not None:
         return False
     return fact.reserved

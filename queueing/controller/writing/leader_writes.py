@@ -5,15 +5,17 @@ patch of the object does not conflict with this one while the watch lags behind.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from time import perf_counter
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from typing_extensions import override
 
 from queueing.core.names import Key
 from queueing.kube import outcome
 from queueing.kube.client import PLAIN, Call, Client
+from queueing.kube.deletion import this_life
 from queueing.kube.errors import FencedError, NotFoundError, NotSentError, RefusedError
 from queueing.kube.outcome import MaySend, Outcome, Unknown, Write, WriteRules
 from queueing.kube.resources import WORKLOADS, Resource, Target
@@ -189,6 +191,29 @@ class LeaderWrites:
         purpose = "job_status" if subresource == "status" else "job"
         reply = await self._counted(purpose, self._patched(target, of, change, call))
         self.absorb_job(reply, of.kind)
+
+    async def apply_job_status(self, of: JobView, fields: Mapping[str, Any]) -> None:
+        """Add fields to the status of a job, whatever else it says by now."""
+        target = job_target(of.kind, of.metadata, "status")
+        self._guard(target)
+        meta = of.metadata
+        body = {
+            "apiVersion": of.kind.api_version,
+            "kind": of.kind.kind,
+            "metadata": {"name": meta.name, "namespace": meta.namespace, "uid": meta.uid},
+            "status": fields,
+        }
+        applied = self.client.apply(target, body, Call(force=True))
+        with suppress(NotFoundError):
+            self.absorb_job(await self._counted("job_status", applied), of.kind)
+
+    async def delete_job(self, of: JobView) -> None:
+        """Delete a job, by the rules of its kind; not an error if it is gone."""
+        target = job_target(of.kind, of.metadata)
+        self._guard(target)
+        deletion = self.client.delete(target, this_life(of.metadata.uid))
+        with suppress(NotFoundError):
+            self.absorb_job(await self._counted("delete", deletion), of.kind)
 
     async def rehearse_job(self, of: JobView, change: Patch) -> None:
         """Send a patch of a job as a dry run: raises as the patch would, and changes nothing."""

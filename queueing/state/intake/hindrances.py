@@ -47,6 +47,9 @@ def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | N
         return held(Reason.ADMISSION_GATED, f"Admission is gated by {gates}")
     if fact.unserved:
         return held(Reason.MISCONFIGURED, fact.unserved, Requeue.INADMISSIBLE)
+    if fact.is_true("WaitingForReplacementPods"):
+        text = "Pods of the group are to be replaced first"
+        return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE)
     requeued = fact.conditions.get("Requeued")
     if requeued is not None and not requeued.status and requeued.reason not in _TOLD_BY_OTHERS:
         text = f"Not to be queued after its eviction: {requeued.reason}"

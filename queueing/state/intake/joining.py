@@ -117,6 +117,7 @@ def _material(fact: WorkloadFact) -> tuple[object, ...]:
         fact.reclaimable,
         None if evicted is None else (evicted.status, evicted.reason, evicted.changed),
         None if requeued is None else (requeued.status, requeued.reason, requeued.changed),
+        fact.is_true("WaitingForReplacementPods"),
         [(one.name, one.state) for one in fact.checks],
         fact.preemption_gated,
         fact.misconfigured,

@@ -33,26 +33,35 @@ def compose(members: Sequence[JobView], priority: Priority, labels_to_copy: Sequ
 
     No Job is its controller, so that it lives until the last of them is gone.
     """
-    metas, fields = [job.metadata for job in members], following(members, priority)
+    metas = [job.metadata for job in members]
+    return body_of(
+        {
+            "name": name_of(members),
+            "labels": {**common_labels(metas, labels_to_copy), labels.GANG: gang_name(metas[0])},
+            "annotations": annotations(metas),
+        },
+        {"podSets": pod_sets(members), **following(members, priority)},
+        members,
+    )
+
+
+def body_of(
+    metadata: Mapping[str, Any], spec: Mapping[str, Any], members: Sequence[JobView]
+) -> bytes:
+    """Return a Workload that several jobs own, with these fields beside those that all have."""
     return msgspec.json.encode(
         {
             "apiVersion": API_VERSION,
             "kind": "Workload",
             "metadata": {
-                "name": name_of(members),
-                "namespace": metas[0].namespace,
-                "labels": {
-                    **_common_labels(metas, labels_to_copy),
-                    labels.GANG: gang_name(metas[0]),
-                },
-                "annotations": _annotations(metas),
+                **metadata,
+                "namespace": members[0].metadata.namespace,
                 "finalizers": [labels.RESOURCE_IN_USE],
-                "ownerReferences": [_owner(job) for job in members],
+                "ownerReferences": [owner_of(job) for job in members],
             },
             "spec": {
-                "podSets": pod_sets(members),
                 "active": True,
-                **{key: value for key, value in fields.items() if value is not None},
+                **{key: value for key, value in spec.items() if value is not None},
             },
         }
     )
@@ -78,7 +87,8 @@ def following(members: Sequence[JobView], priority: Priority) -> dict[str, Any]:
     }
 
 
-def _owner(job: JobView) -> dict[str, Any]:
+def owner_of(job: JobView) -> dict[str, Any]:
+    """Return the reference by which one of several jobs owns a Workload."""
     return {
         "apiVersion": job.kind.api_version,
         "kind": job.kind.kind,
@@ -87,7 +97,7 @@ def _owner(job: JobView) -> dict[str, Any]:
     }
 
 
-def _common_labels(metas: Sequence[Meta], wanted: Sequence[str]) -> dict[str, str]:
+def common_labels(metas: Sequence[Meta], wanted: Sequence[str]) -> dict[str, str]:
     """Copy the labels that all Jobs have with one value."""
     first = metas[0].labels
     return {
@@ -97,7 +107,8 @@ def _common_labels(metas: Sequence[Meta], wanted: Sequence[str]) -> dict[str, st
     }
 
 
-def _annotations(metas: Sequence[Meta]) -> Mapping[str, str]:
+def annotations(metas: Sequence[Meta]) -> Mapping[str, str]:
+    """Return the annotations that a Workload gets of its jobs'."""
     found: dict[str, str] = {}
     gates: dict[str, None] = {}
     for meta in metas:

@@ -73,6 +73,8 @@ class JobView(ABC):
     """None while it has not ended."""
     source: Any
     """The object itself, for its kind."""
+    group: Key | None = None
+    """Of a pod in a group: the gang that it is a part of."""
     ready_pods: int | None = None
     """How many pods are ready, or have succeeded; None of kinds that do not tell."""
     problem: str = ""
@@ -83,6 +85,16 @@ class JobView(ABC):
     """It is of those that their kind never queues."""
     uncharged: str = ""
     """Parts of it for which no quota is asked, although they may have pods; empty without any."""
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it is only seen because it was queued when it was created."""
+        return False
+
+    @property
+    def is_stopped_by_deletion(self) -> bool:
+        """Whether it cannot be suspended again once it runs."""
+        return False
 
     @property
     def ended(self) -> bool:

@@ -40,6 +40,8 @@ REOPENED: Mapping[str, Return] = {
     "LocalQueueStopped": Return.LOCAL_QUEUE_RESTARTED,
 }
 """Reasons for which a stopped queue evicts, and the reason of `Requeued` when it is opened."""
+WAITING_FOR_REPLACEMENTS = "WaitingForReplacementPods"
+OWNER_GONE = "The workload's owner no longer exists"
 NO_RESERVATION = "The workload has no reservation"
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 """Reasons of evictions after which a workload is requeued as soon as its quota is released."""
@@ -223,6 +225,18 @@ def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
         message = "At least one pod has failed, waiting for recovery"
         reason = PodsUnready.WAIT_FOR_RECOVERY
         conditions.set("PodsReady", true=False, reason=reason, message=message)
+    return _status(workload, {}, conditions)
+
+
+def await_replacements(workload: Workload, *, awaits: bool, now: float) -> bytes:
+    """Set `WaitingForReplacementPods`: a group lacks pods that failed or were deleted, or not."""
+    conditions = _conditions(workload, now)
+    reason, message = "PodsReady", "No pods need replacement"
+    if awaits and conditions.is_true("Evicted"):
+        reason, message = conditions.reason("Evicted"), conditions.message("Evicted")
+    elif awaits:
+        reason, message = "PodsFailed", "Some Failed pods need replacement"
+    conditions.set(WAITING_FOR_REPLACEMENTS, true=awaits, reason=reason, message=message)
     return _status(workload, {}, conditions)
 
 

@@ -43,12 +43,13 @@ _MARKS: Final = (
 )
 
 
-def _variables(kind: QueuedKind) -> dict[str, str]:
+def variables_of(suspended: str) -> dict[str, str]:
+    """Return the phrases of these demands; `suspended` says of an object that it waits."""
     return {
         "labels": _LABELS,
         "annotations": "object.metadata.?annotations.orValue({})",
         "oldLabels": _OLD_LABELS,
-        "kept": f"oldObject == null || {kind.free}",
+        "kept": f"oldObject == null || {suspended}",
         **GATES,
     }
 
@@ -70,12 +71,12 @@ def _given(label: str, of: str) -> str:
     return f"variables.{of}[?'{label}'].orValue('') != ''"
 
 
-_QUEUE: Final = Demand(
+QUEUE_NAME: Final = Demand(
     path=f"metadata.labels[{QUEUE}]",
     expression=f"{_same(QUEUE)} || {can_be_named('variables.labels')}",
     message=NO_OBJECT_NAME,
 )
-_TIME: Final = (
+TIME: Final = (
     Demand(
         path=f"metadata.labels[{MAX_EXECUTION}]",
         expression=f"variables.labels[?'{MAX_EXECUTION}'].orValue('1').matches('^{WHOLE_NUMBER}$')",
@@ -87,7 +88,7 @@ _TIME: Final = (
         message="should be greater than 0",
     ),
 )
-_CHANGES: Final = (
+CHANGES: Final = (
     _stays(PREBUILT),
     _stays(MAX_EXECUTION),
     Demand(
@@ -183,14 +184,14 @@ def policy_of(
         version=kind.version,
         resources=(kind.plural,),
         conditions=(QUEUED, " || ".join((*_MARKS, *marks))),
-        variables={**_variables(kind), **variables},
+        variables={**variables_of(kind.free), **variables},
         demands=(
-            _QUEUE,
-            *_TIME,
+            QUEUE_NAME,
+            *TIME,
             *_supported(kind),
             *demands,
             *GATES_DEMANDS,
-            *_CHANGES,
+            *CHANGES,
             *changes,
             *(fixed(one, kind.was_free) for one in kind.fixed),
         ),

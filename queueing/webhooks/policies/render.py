@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from queueing.translate.jobs.pods.view import Pods
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
 from queueing.webhooks.policies.marked import policy_of_marked
+from queueing.webhooks.policies.pods import PODS
 from queueing.webhooks.policies.queued import beside_a_default_queue, policy_of
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
 from queueing.webhooks.policies.workloads import WORKLOADS
@@ -30,6 +32,8 @@ def render(scope: Scope) -> list[Wire]:
         if isinstance(kind, SuspendedKind) and kind != JOB:
             chosen += [policy_of(kind), beside_a_default_queue(kind)]
     chosen += map(policy_of_marked, marked(scope.kinds))
+    if scope.pods is Pods.ALL:
+        chosen.append(PODS)
     if scope.reject_unknown_flavors:
         chosen.append(FLAVORS_OF_CHECKS)
     return [wire for policy in chosen for wire in _pair(policy, scope)]

@@ -14,6 +14,7 @@ from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.translate.labels import GATE, MANAGED
 from queueing_api.config.load import from_document
 from tests.controller.harness import CONFIGURATION, FLAVOR, NODE, WAIT_S, Wire, World, job
 
@@ -22,6 +23,7 @@ SIZE = "queueing.dev/gang-size"
 ON_FAILURE = "queueing.dev/gang-on-failure"
 STATE = "queueing.dev/gang-state"
 QUEUE = "kueue.x-k8s.io/queue-name"
+GUARDED = ("jobs", "pods", "workloads")
 WRITES = ("POST", "PATCH", "PUT", "DELETE")
 CONTROLLER = "queueing-"
 
@@ -73,10 +75,24 @@ class Guard:
                 for workload in self.workloads.values()
             ):
                 self.violations.append(f"after {cause}: {name} runs unadmitted")
+        for name, one in self.pods.items():
+            if may_run(one) and not any(
+                admitted(workload) and one["metadata"]["uid"] in owner_uids(workload)
+                for workload in self.workloads.values()
+            ):
+                self.violations.append(f"after {cause}: pod {name} runs unadmitted")
 
 
 def owner_uids(one: Wire) -> set[str]:
     return {owner["uid"] for owner in one["metadata"].get("ownerReferences", [])}
+
+
+def may_run(pod: Wire) -> bool:
+    """Say whether a pod that is queued by itself or in a group runs, or may be about to."""
+    ended = pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+    gated = any(one["name"] == GATE for one in pod["spec"].get("schedulingGates", []))
+    marked = MANAGED in pod["metadata"].get("labels", {})
+    return marked and not (gated or ended or "deletionTimestamp" in pod["metadata"])
 
 
 def conditions(one: Wire) -> set[str]:
@@ -116,7 +132,7 @@ class GangWorld(World):
             return None
         if call.user_agent != f"{CONTROLLER}{self.lives}" or self._killed.is_set():
             return Fault(drop=True)
-        if call.method in WRITES and ("/jobs" in call.path or "/workloads" in call.path):
+        if call.method in WRITES and any(f"/{one}" in call.path for one in GUARDED):
             if self._kill_at is not None and len(self.writes) >= self._kill_at:
                 self._killed.set()
                 return Fault(drop=True)

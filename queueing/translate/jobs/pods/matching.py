@@ -1,0 +1,67 @@
+"""The members of a group held against the pod sets of its Workload."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from queueing.translate.jobs.pod_groups import is_fast
+from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.wire.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What must change before the members are what the Workload was made for."""
+
+    absent: int
+    """Pods that have failed or were deleted, and were not replaced."""
+    excess: Sequence[PodJob]
+    """Pods of which there are too many."""
+    replaced: Sequence[PodJob]
+    """Pods that have ended and were replaced."""
+    fits: bool
+    """Whether the others are of the roles that the Workload has, no more of each than it has."""
+
+
+def matched(members: Sequence[PodJob], workload: Workload) -> Match:
+    """Hold the members of a group against its Workload."""
+    roles: dict[str, list[PodJob]] = defaultdict(list)
+    for pod in members:
+        roles[pod.role].append(pod)
+    absent, excess, replaced = 0, list[PodJob](), list[PodJob]()
+    for pod_set in workload.spec.pod_sets:
+        mine, count = roles.get(pod_set.name, []), pod_set.count
+        counted = [one for one in mine if one.counts]
+        over = [one for one in mine if not one.counts]
+        if is_fast(members[0].metadata):
+            absent += count > 0 and not counted
+        else:
+            absent += max(0, count - len(counted))
+        excess += trimmed(counted, count)
+        spare = min(len(over), len(over) + len(counted) - count)
+        replaced += sorted(over, key=_by_end)[len(over) - spare :] if spare > 0 else []
+    kept = {pod.role for pod in members if pod.counts}
+    fits = kept <= {one.name for one in workload.spec.pod_sets}
+    return Match(absent, excess, [one for one in replaced if one.held], fits)
+
+
+def trimmed(counted: Sequence[PodJob], count: int) -> Sequence[PodJob]:
+    """Return the pods beyond a count: first those without our finalizer, gated ones, new ones."""
+    return sorted(counted, key=_by_start)[count:]
+
+
+def by_role(pods: Iterable[PodJob]) -> Mapping[str, int]:
+    """Return how many of some pods each role has, sorted by role."""
+    found: dict[str, int] = defaultdict(int)
+    for one in pods:
+        found[one.role] += 1
+    return {role: found[role] for role in sorted(found)}
+
+
+def _by_start(pod: PodJob) -> tuple[bool, bool, float, str]:
+    return (not pod.held, pod.gated, pod.metadata.created, pod.metadata.name)
+
+
+def _by_end(pod: PodJob) -> tuple[bool, float, float, str]:
+    """Order pods that have ended: those that were active last come first."""
+    return (not pod.held, -pod.last_active, pod.metadata.created, pod.metadata.name)
