@@ -25,6 +25,7 @@ from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.placement.composition import Placement
+from queueing.controller.pod_owners.reconciler import PodOwners
 from queueing.controller.queueable_kinds.reconciler import QueueableKinds
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.queues.statuses import Statuses
@@ -39,6 +40,7 @@ from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.devices.shell import composition as device_composition
 from queueing.kinds.compiler import Kind
@@ -134,7 +136,9 @@ class Parts:
         )
         self.cycles.wanted = self.queues.cycle
         self.writer.ended = self.cycles.go_on
-        self.jobs = self._make_job_reconciler()
+        dependencies = self._make_job_dependencies()
+        self.jobs = JobReconciler(dependencies)
+        self.pod_owners = PodOwners(dependencies)
         self.workloads = WorkloadReconciler(self.term, self._rules.life, self._departing)
         self.statuses = Statuses(
             self.engine,
@@ -195,17 +199,20 @@ class Parts:
             )
         )
 
-    def _make_job_reconciler(self) -> JobReconciler:
-        return JobReconciler(
-            Dependencies(
-                term=self.term,
-                rules=self._rules.jobs,
-                departing=self._departing,
-                late_reservations=self._late_reservations,
-                barrier=self.checkpoints.barrier,
-                quiescence=Quiescence(self.writes, self._around.clock),
-            )
+    def _make_job_dependencies(self) -> Dependencies:
+        return Dependencies(
+            term=self.term,
+            rules=self._rules.jobs,
+            departing=self._departing,
+            late_reservations=self._late_reservations,
+            barrier=self.checkpoints.barrier,
+            quiescence=Quiescence(self.writes, self._around.clock),
         )
+
+    async def look_at_job(self, key: Key) -> None:
+        """Do what is due for a job, a pod or an object that is queued through its pods."""
+        if not await self.pod_owners.look(key):
+            await self.jobs.look(key)
 
     def reflectors_of_jobs(self) -> Iterator[tuple[Reflector[Any], str]]:
         """Yield what follows Jobs and, if they are queued, pods."""

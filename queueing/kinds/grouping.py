@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from queueing.kinds.jobs import DescribedJob
 from queueing.kinds.registry import kind_of
 from queueing.translate.jobs.composition import JobKind, Origin
-from queueing.translate.jobs.group_workload import Group
+from queueing.translate.jobs.group_workload import GroupOfPods
 
 
-def groups_of(job: DescribedJob, labels_to_copy: Sequence[str] = ()) -> Iterator[Group]:
+def groups_of(job: DescribedJob, labels_to_copy: Sequence[str] = ()) -> Iterator[GroupOfPods]:
     """Yield the groups that an object asks for now. Raises UnreadableError."""
     view = job.source
     if view.on_hold:
@@ -20,10 +20,10 @@ def groups_of(job: DescribedJob, labels_to_copy: Sequence[str] = ()) -> Iterator
     kind = job.kind if rules is not None else _pods()
     origin = Origin(kind=kind, metadata=job.metadata, labels_to_copy=labels_to_copy)
     if view.kind.groups is None:
-        yield Group(origin=origin, named_after=name)
+        yield GroupOfPods(origin=origin, named_after=name)
         return
     for number in range(view.groups):
-        yield Group(origin=origin, number=number, named_after=f"{name}-{number}")
+        yield GroupOfPods(origin=origin, number=number, named_after=f"{name}-{number}")
 
 
 def _pods() -> JobKind:

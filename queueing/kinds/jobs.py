@@ -25,7 +25,7 @@ from queueing.translate.jobs.equivalence import equivalent
 from queueing.translate.jobs.injection import ConflictError, Injection, Original
 from queueing.translate.jobs.patches import Patch
 from queueing.translate.jobs.view import End, JobPodSet, JobView
-from queueing.translate.wire.meta import Identified, Meta, Wire
+from queueing.translate.wire.meta import Identified, Wire
 from queueing.translate.wire.workloads import Workload
 
 T = TypeVar("T")
@@ -184,7 +184,7 @@ def described(found: View) -> DescribedJob:
     return DescribedJob(
         kind=found.kind.names,
         metadata=found.metadata,
-        key=_key(found.kind, found.metadata),
+        key=key_of(found.kind, found.metadata.namespace, found.metadata.name),
         suspended=ask(lambda: found.suspended, otherwise=False),
         stopping=False,
         pod_sets=pod_sets,
@@ -206,7 +206,7 @@ def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
     return DescribedJob(
         kind=bare.kind.names,
         metadata=bare.metadata,
-        key=_key(bare.kind, bare.metadata),
+        key=key_of(bare.kind, bare.metadata.namespace, bare.metadata.name),
         suspended=False,
         stopping=False,
         pod_sets=(),
@@ -220,9 +220,10 @@ def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
     )
 
 
-def _key(kind: Kind, meta: Meta) -> Key:
+def key_of(kind: Kind, namespace: str, name: str) -> Key:
+    """Return the key of an object of a kind."""
     named = kind.names
-    return Key(f"{meta.key} {named.kind}.{named.group}")
+    return Key(f"{namespace}/{name} {named.kind}.{named.group}")
 
 
 def _pod_set(one: PodSet, free: Mapping[str, int]) -> JobPodSet:

@@ -78,10 +78,14 @@ def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple
 def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Kind, ...]:
     """Return those kinds but batch/v1 Job, ready to read objects.
 
-    Left out are kinds that are queued through their pods.
+    Left out are kinds whose pods are queued one by one: nobody looks at their objects.
     """
     on = (kind_of(one.name) for one in frameworks_on(frameworks, gates) if one.name != JOB)
-    return tuple(kind for kind in on if kind.spec.suspend.through_pods is None)
+    return tuple(
+        kind
+        for kind in on
+        if kind.spec.suspend.through_pods is None or kind.hooks.pod_groups is not None
+    )
 
 
 def pods_on(frameworks: Iterable[str]) -> Pods:

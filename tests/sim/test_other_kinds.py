@@ -15,6 +15,7 @@ from queueing.sim.yaml_text import ManifestError
 from tests.kinds.rows import ROWS, Row, sample
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "kinds"
+SERVING = EXAMPLES.parent / "serving"
 SAMPLES = Path(__file__).parents[1] / "kinds" / "samples"
 Wire = dict[str, Any]
 OTHERS = [row for row in ROWS if row.stopped_by == "suspension" and row.framework != JOB]
@@ -93,6 +94,13 @@ def test_what_is_queued_through_its_pods_gets_the_workloads_of_these(name: str) 
     del thing["spec"]["replicas"]
     (only,) = (one.key for one in world(thing).facts if isinstance(one, WorkloadFact))
     assert only == first
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("deployment", 3), ("stateful-set", 1), ("leader-worker-set", 2)]
+)
+def test_the_manifests_of_what_serves_can_be_planned(name: str, count: int) -> None:
+    assert len(workloads(world((SERVING / f"{name}.yaml").read_text()))) == count
 
 
 def described() -> list[Wire]:

@@ -1,6 +1,6 @@
 """Sends the writes of a gang's Workload."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, assert_never
 
@@ -40,6 +40,9 @@ from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.workloads import Workload
 
+Compose = Callable[[Priority], tuple[str, bytes]]
+"""Returns the name of a Workload with a priority, and the Workload to create."""
+
 
 class WorkloadWriter:
     """Sends one write per call, and reports it to Events, metrics and traces once it is done.
@@ -60,15 +63,23 @@ class WorkloadWriter:
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
+
+        def compose(priority: Priority) -> tuple[str, bytes]:
+            return gang.form.compose(members, priority, self._rules.labels_to_copy)
+
+        await self.create_composed(members, compose)
+
+    async def create_composed(self, members: Sequence[JobView], compose: Compose) -> bool:
+        """Create the Workload of some jobs as it is composed; False if there is none to be seen."""
         priority = _priority_of(self._objects, self._events, members[0])
         if priority is None:
-            return
-        name, body = gang.form.compose(members, priority, self._rules.labels_to_copy)
+            return False
+        name, body = compose(priority)
         namespace = members[0].metadata.namespace
         try:
             await self._writes.create_workload(namespace, body)
         except AlreadyExistsError:
-            return  # made by us before and not seen yet; or another Job's digest gives the name
+            return False  # made by us before and not seen yet; or another Job's digest is the same
         except InvalidError as error:
             for job in members:
                 self._events.job(job, "ErrWorkloadCompose", str(error), warning=True)
@@ -81,6 +92,7 @@ class WorkloadWriter:
             if job.uncharged:
                 told = f"No quota is asked for pods of {job.uncharged}"
                 self._events.job(job, "Uncharged", told, warning=True)
+        return True
 
     async def discard(self, gang: Gang, action: Discard) -> None:
         """Delete a Workload."""

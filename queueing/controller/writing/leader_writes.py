@@ -157,6 +157,12 @@ class LeaderWrites:
             )
         await self.patch_workload(of, outbound.release(of, now))
 
+    async def hold(self, of: Workload, message: str, now: float) -> None:
+        """Take back a Workload's quota until it resumes, once credits so far are stored."""
+        if not self.ledgers.preceded(of.metadata.key):
+            raise NotSentError(f"{of.metadata.key} keeps its quota until credits are written")
+        await self.patch_workload(of, outbound.hold(of, message, now))
+
     async def reclaim(self, of: Workload, counts: Mapping[str, int], now: float) -> None:
         """Write `reclaimablePods` (`counts` by pod set), once credits so far are stored."""
         if not self.ledgers.preceded(of.metadata.key):

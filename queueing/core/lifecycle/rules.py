@@ -23,6 +23,9 @@ from queueing.core.lifecycle.steps import (
     Step,
 )
 
+ON_HOLD = "OnHold"
+"""The reason of `Requeued=False` of a Workload whose object asks for no pods: whoever follows that
+object queues it again."""
 INADMISSIBLE = "Inadmissible"
 """The reason of `Requeued=False` of a Workload for which the cluster has too few devices."""
 
@@ -174,6 +177,8 @@ def _inactive(workload: WorkloadFact, rules: LifeRules, now: float) -> Life:
 def _return(workload: WorkloadFact, stops: StopPolicies, now: float) -> Life:
     """Requeue a Workload that is on hold when its cause is over."""
     held = held_by(workload)
+    if held == ON_HOLD:
+        return NOTHING
     if held.startswith("Deactivated"):
         return Life(step=Requeue(reason=Return.REACTIVATED))
     if held == EvictionReason.CLUSTER_QUEUE_STOPPED:

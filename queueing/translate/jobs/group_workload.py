@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import msgspec
 
+from queueing.translate import labels
 from queueing.translate.jobs.composition import Origin, composed
 from queueing.translate.jobs.priority import Priority
 
-OF_A_GROUP: Final = "kueue.x-k8s.io/is-group-workload"
 NUMBER: Final = "kueue.x-k8s.io/component-workload-index"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class GroupOfPods:
     """A group of pods of one owner."""
 
     origin: Origin
@@ -33,7 +33,7 @@ class Group:
         return Origin(kind=self.origin.kind, metadata=meta).name
 
 
-def compose_group(group: Group, pod_sets: list[dict[str, Any]], priority: Priority) -> bytes:
+def compose_group(group: GroupOfPods, pod_sets: list[dict[str, Any]], priority: Priority) -> bytes:
     """Return the Workload of a group to create."""
     found = composed(group.origin, pod_sets, priority)
     metadata = found["metadata"]
@@ -42,7 +42,7 @@ def compose_group(group: Group, pod_sets: list[dict[str, Any]], priority: Priori
         {key: owner[key] for key in ("apiVersion", "kind", "name", "uid")}
     ]
     metadata["name"] = group.name
-    metadata["annotations"][OF_A_GROUP] = "true"
+    metadata["annotations"][labels.IS_GROUP_WORKLOAD] = "true"
     if group.number is not None:
         metadata["annotations"][NUMBER] = str(group.number)
     return msgspec.json.encode(found)

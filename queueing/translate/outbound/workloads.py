@@ -11,7 +11,7 @@ import msgspec
 
 from queueing.core.decisions import Admit, Reason, Wait
 from queueing.core.facts import PodSetAssignment
-from queueing.core.lifecycle.rules import INADMISSIBLE
+from queueing.core.lifecycle.rules import INADMISSIBLE, ON_HOLD
 from queueing.core.lifecycle.steps import (
     Cause,
     Condemn,
@@ -43,6 +43,8 @@ REOPENED: Mapping[str, Return] = {
 WAITING_FOR_REPLACEMENTS = "WaitingForReplacementPods"
 OWNER_GONE = "The workload's owner no longer exists"
 NO_RESERVATION = "The workload has no reservation"
+_ON_HOLD = dict.fromkeys(("ClusterQueueStopped", "LocalQueueStopped", ON_HOLD), ON_HOLD)
+"""Reasons for which a workload waits for somebody to open its queue, or ask for its pods."""
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 """Reasons of evictions after which a workload is requeued as soon as its quota is released."""
 
@@ -145,6 +147,22 @@ def release(workload: Workload, now: float) -> bytes:
         before_s = workload.status.accumulated_past_execution_time_seconds
         status["accumulatedPastExecutionTimeSeconds"] = before_s + ran_s
     return _status(workload, status, conditions)
+
+
+def hold(workload: Workload, message: str, now: float) -> bytes:
+    """Take back the quota of a Workload, if it has any, and queue it no more until `resume`."""
+    conditions = _conditions(workload, now)
+    _set_aside(conditions, ON_HOLD, message)
+    return _status(workload, {"admission": None}, conditions)
+
+
+def resume(workload: Workload, message: str, now: float) -> bytes:
+    """Queue a Workload again that was on hold."""
+    conditions = _conditions(workload, now)
+    reason = Reason.PENDING_EVALUATION
+    conditions.set("QuotaReserved", true=False, reason=reason, message=message)
+    conditions.drop("Requeued")
+    return _status(workload, {}, conditions)
 
 
 def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
@@ -306,7 +324,7 @@ def _unadmit(conditions: Conditions, reason: str, message: str) -> None:
 
 def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
     """Requeue a workload without quota, or put it on hold until the eviction's reason is over."""
-    waits_as = {"ClusterQueueStopped": "OnHold", "LocalQueueStopped": "OnHold"}.get(reason)
+    waits_as = _ON_HOLD.get(reason)
     if reason.startswith("Deactivated"):
         waits_as = "Deactivated"
     conditions.set(

@@ -1,0 +1,66 @@
+"""Pods that wait, and that an update is about to replace.
+
+The controller of StatefulSets does not replace a pod that it takes for unscheduled. So pods of the
+revision before are let go without quota; those that replace them wait for it.
+"""
+
+import msgspec
+
+from queueing.controller.stores.objects import Objects
+from queueing.kinds.jobs import DescribedJob
+from queueing.kube.client import Client
+from queueing.kube.errors import NotFoundError
+from queueing.kube.resources import Resource
+from queueing.translate import labels
+from queueing.translate.jobs.management import controller_of
+from queueing.translate.jobs.patches import MergePatch
+from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.wire.meta import Wire
+
+STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet")
+REVISION = "controller-revision-hash"
+TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
+
+
+class _Status(Wire, frozen=True):
+    current_revision: str = ""
+    update_revision: str = ""
+
+
+class _StatefulSet(Wire, frozen=True):
+    status: _Status = _Status()
+
+
+_decoder = msgspec.json.Decoder(_StatefulSet)
+
+
+class Revisions:
+    """Knows of which revision pods are, and which their StatefulSet is leaving."""
+
+    def __init__(self, objects: Objects, client: Client) -> None:
+        self._objects, self._client = objects, client
+
+    async def is_replaced(self, job: DescribedJob, pod: PodJob) -> bool:
+        """Say whether an update of its StatefulSet is about to replace a pod. Raises KubeError."""
+        above = controller_of(pod.metadata)
+        if above is None or above.kind != STATEFUL_SETS.kind:
+            return False
+        if above.uid == job.metadata.uid:
+            current, update = (
+                job.source.value(f"status.{name}") for name in ("currentRevision", "updateRevision")
+            )
+        else:
+            # Made by the owner's own controller: it is not followed.
+            target = STATEFUL_SETS.at(above.name, pod.metadata.namespace)
+            try:
+                status = _decoder.decode(await self._client.get(target)).status
+            except NotFoundError:
+                return False
+            current, update = status.current_revision, status.update_revision
+        return bool(update) and current != update and pod.metadata.labels.get(REVISION) == current
+
+
+def ungated(pod: PodJob) -> MergePatch:
+    """Return the patch that lets a pod run."""
+    kept = [{"name": one} for one in pod.gates if one not in (labels.GATE, TOPOLOGY_GATE)]
+    return MergePatch(body={"spec": {"schedulingGates": kept or None}})
