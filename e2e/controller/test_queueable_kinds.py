@@ -193,6 +193,36 @@ def test_an_expression_that_fails_on_one_experiment_concerns_no_other(
     told = wait_told(space, "Experiment", "odd", "Unreadable")
     assert "spec.podSets[1].nameFrom" in told
     assert space.api.get(EXPERIMENT, "odd", space.namespace)["spec"]["paused"]
+    # What a status says that cannot be read stops nobody.
+    report(space, "plain", running=3, trials=[{"name": "Small"}])
+    told = wait_told(space, "Experiment", "plain", "Unreadable")
+    assert "spec.podSets[1].reclaimable" in told
+    report(space, "plain", running=0, phase="Done", summary="found it", trials=[])
+    wait_its_workload(space, "plain", lambda one: holds(one, "Finished"), "finished")
+    assert not space.api.get(EXPERIMENT, "plain", space.namespace)["spec"]["paused"]
+
+
+def test_what_cannot_be_read_when_it_is_stopped_is_restored_as_soon_as_it_can(
+    described: Cluster, space: World
+) -> None:
+    queue(space)
+    space.make(experiment(space, "sweep"))
+    before = space.api.get(EXPERIMENT, "sweep", space.namespace)["spec"]
+    wait_experiment(space, "sweep", lambda one: not one["spec"]["paused"], "running")
+    change_containers(space, None)
+    wait_experiment(space, "sweep", lambda one: one["spec"]["paused"], "stopped")
+    wait_its_workload(space, "sweep", lambda one: not holds(one, "QuotaReserved"), "released")
+    space.api.patch("ClusterQueue", space.name("cq"), {"spec": {"stopPolicy": "Hold"}})
+    change_containers(space, before["coordinator"]["spec"]["containers"])
+    wait_experiment(
+        space, "sweep", lambda one: one["spec"] == {**before, "paused": True}, "restored"
+    )
+
+
+def change_containers(space: World, containers: Any) -> None:
+    """Change the containers of an Experiment's coordinator; None takes them away."""
+    change = {"spec": {"coordinator": {"spec": {"containers": containers}}}}
+    space.api.patch(EXPERIMENT, "sweep", change, namespace=space.namespace)
 
 
 def test_a_kind_is_queued_soon_after_its_definition_and_its_permission_come(

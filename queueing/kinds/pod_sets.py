@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -65,8 +65,6 @@ class PodSet:
     item: Steps = ()
     """Path of the entry that it was read from; empty for the object itself."""
     sub_group_count: int | None = None
-    reclaimable: int = 0
-    """Pods that will never be needed again."""
 
     @property
     def places(self) -> Places:
@@ -190,7 +188,7 @@ def _pod_set(
     *,
     hooked: bool,
 ) -> PodSet:
-    found = PodSet(
+    return PodSet(
         name=_name(rule, variables, item),
         count=_count(rule, "count", variables, item, absent=1),
         min_count=_optional_count(rule, "minCount", variables, item) or None,
@@ -199,11 +197,19 @@ def _pod_set(
         item=item,
         sub_group_count=_optional_count(rule, "subGroupCount", variables, item),
     )
-    if "reclaimable" not in rule.programs:
-        return found
-    more = {**variables, COUNT: found.count}
-    free = _count(rule, "reclaimable", more, item, absent=0)
-    return replace(found, reclaimable=min(free, found.count))
+
+
+def needless(one: PodSet, known: Mapping[str, Any]) -> int:
+    """Return how many pods of a set will never be needed again. Raises UnreadableError.
+
+    The status says so, which may be wrong while the pods themselves can be read.
+    """
+    if "reclaimable" not in one.rule.programs:
+        return 0
+    variables = {**known, COUNT: one.count}
+    if one.rule.each:
+        variables |= {ITEM: value_at(known[OBJECT], one.item), KEY: one.item[-1]}
+    return min(_count(one.rule, "reclaimable", variables, one.item, absent=0), one.count)
 
 
 def _items(

@@ -19,7 +19,7 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import Expression, NoValueError, meter
 from queueing.kinds.hooks import Related
 from queueing.kinds.paths import ABSENT, Steps, steps, value_at
-from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, read_pod_sets
+from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, needless, read_pod_sets
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
 from queueing.kinds.templates import Document
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
@@ -232,7 +232,7 @@ class View:
     @cached_property
     def reclaimable(self) -> Mapping[str, int]:
         """How many pods of each set will never be needed again; sets without any are left out."""
-        found = {one.name: one.reclaimable for one in self.pod_sets}
+        found = {one.name: needless(one, self.variables) for one in self.pod_sets}
         if self.kind.hooks.reclaimable is not None:
             found |= self.kind.hooks.reclaimable(self)
         return {name: count for name, count in found.items() if count > 0}

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from queueing.kinds.compiler import DescriptionError, Kind, compiled
+from queueing.kinds.jobs import read_job
 from queueing.kinds.paths import put, spelled
 from queueing.kinds.pod_sets import UnreadableError
 from queueing.kinds.view import View, read
@@ -293,3 +294,13 @@ def test_all_mistakes_of_a_description_are_told_at_once() -> None:
 
 def test_a_null_in_the_path_of_a_state_is_an_absent_field() -> None:
     assert not view(("status", "running"), None).active
+
+
+def test_a_status_that_says_badly_what_is_needless_leaves_the_pods_readable() -> None:
+    document = changed(
+        EXAMPLE, ("status", "trials"), [{"name": EXAMPLE["spec"]["trials"][0]["name"]}]
+    )
+    found = read_job(kind(), msgspec.json.encode(document), lambda _: None)
+    assert [one.reclaimable for one in found.pod_sets] == [0] * len(found.pod_sets)
+    assert len(found.pod_sets) > 1
+    assert "spec.podSets[1].reclaimable of the description" in found.problem
