@@ -10,6 +10,8 @@ import msgspec
 import yaml
 
 from queueing.apiserver.resources.definition import defined_kind
+from queueing.apiserver.server import Fault
+from queueing.apiserver.wire.call import HttpRequest
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from tests.controller.gangs.gang_harness import gang_world
 from tests.controller.harness import (
@@ -173,6 +175,20 @@ async def test_a_description_stays_until_the_last_workload_of_its_kind_is_gone(
 
 def told_name(workloads: list[Wire]) -> str:
     return str(workloads[0]["metadata"]["name"]) if workloads else ""
+
+
+async def test_a_description_that_cannot_be_kept_is_not_used(world: MakeWorld) -> None:
+    told = 'queueablekinds "experiments" is forbidden: User "queueing" cannot patch resource'
+
+    async def deny(call: HttpRequest) -> Fault | None:
+        patches = call.method == "PATCH" and call.path.endswith(f"/queueablekinds/{NAME}")
+        return Fault(status=403, reason="Forbidden", message=told) if patches else None
+
+    async with world(intercept=deny) as w:
+        await define(w)
+        await w.make(description())
+        found = await w.until(KIND, NAME, false("Active", "NotPermitted"))
+        assert says("cannot be added")(found)
 
 
 async def test_another_description_takes_over_from_one_that_is_being_deleted(

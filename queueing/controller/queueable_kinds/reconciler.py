@@ -18,7 +18,7 @@ from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
 from queueing.kinds.schemas import astray, schema_of
 from queueing.kube.client import Client
-from queueing.kube.errors import UnavailableError
+from queueing.kube.errors import NotPermittedError, UnavailableError
 from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
 from queueing.kube.resources import QUEUEABLE_KINDS
 from queueing.kube.workqueue import WorkQueue
@@ -83,11 +83,13 @@ class QueueableKinds:
         verdict = kind if isinstance(kind, Verdict) else await self._judged(found, kind)
         if self._found.get(name) is not found:
             return  # it changed or went meanwhile, and is looked at as it is now
+        if verdict is QUEUED and not (found.metadata.deleting or _is_held(found)):
+            wrong = await self._hold(found)
+            if wrong is None:
+                return  # it is looked at again as it is now
+            verdict = wrong
         if isinstance(kind, Verdict) or verdict is not QUEUED:
             verdict = self._fall_back(name, found, verdict)
-        elif not (found.metadata.deleting or _is_held(found)):
-            await self._hold(found)
-            return
         else:
             verdict = self._use(name, kind)
         if needed:
@@ -166,10 +168,15 @@ class QueueableKinds:
             return None
         return Verdict(Reason.TAKEN, f"QueueableKind {holder} describes the kind already")
 
-    async def _hold(self, found: QueueableKind) -> None:
-        """Have a QueueableKind stay as long as Workloads need it."""
-        finalizers = [*found.metadata.finalizers, labels.RESOURCE_IN_USE]
-        await self._write_finalizers(found, finalizers)
+    async def _hold(self, found: QueueableKind) -> Verdict | None:
+        """Have a QueueableKind stay as long as Workloads need it; return why that is not done."""
+        try:
+            finalizers = [*found.metadata.finalizers, labels.RESOURCE_IN_USE]
+            await self._write_finalizers(found, finalizers)
+        except NotPermittedError as error:
+            told = f"The finalizer that keeps a description in force cannot be added: {error}"
+            return Verdict(Reason.NOT_PERMITTED, told)
+        return None
 
     async def _release(self, name: Key, found: QueueableKind) -> None:
         """Let a QueueableKind go that is being deleted.
