@@ -7,7 +7,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
 from queueing.translate import labels
-from queueing.translate.jobs.composition import GroupKind, job_of
+from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.jobs.management import group_kind_of
 
 
@@ -53,11 +53,15 @@ class InForce:
         return any(one.kind.group_kind == of for one in self._objects.jobs.values())
 
     def in_need(self, of: GroupKind) -> Iterator[Key]:
-        """Yield the Workloads of a kind that can come to an end only while it is described."""
+        """Yield the Workloads that can come to an end only while a kind is described.
+
+        They are of an object of the kind, or of a gang that has one.
+        """
         for key, workload in self._objects.workloads.items():
-            job = job_of(workload)
-            held = labels.RESOURCE_IN_USE in workload.metadata.finalizers
-            if held and job is not None and group_kind_of(job) == of:
+            meta = workload.metadata
+            if labels.RESOURCE_IN_USE in meta.finalizers and of in map(
+                group_kind_of, meta.owner_references
+            ):
                 yield key
 
 
