@@ -38,6 +38,8 @@ class Head:
     """Workloads that it must not preempt again."""
     preempting: bool = False
     """Whether its last judgement preempted others."""
+    is_behind: bool = False
+    """Whether one before it in its queue found nobody to preempt: it takes nothing by shares."""
 
 
 @dataclass(slots=True, eq=False)

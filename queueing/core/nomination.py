@@ -6,7 +6,7 @@ from functools import partial
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
 from queueing.core.entries import Entry, Head
-from queueing.core.facts import FlavorPolicy
+from queueing.core.facts import FlavorPolicy, PreemptionPolicy
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment
@@ -27,6 +27,7 @@ from queueing.core.settings import Settings
 from queueing.core.sharing import Commons
 from queueing.core.usage import Demand
 
+NEVER = PreemptionPolicy.NEVER
 TRY_NEXT_FLAVOR = FlavorPolicy.TRY_NEXT_FLAVOR
 Pending = Callable[[QueueName, ResourceName, int], int]
 """Returns how much of an amount the workloads of a queue that compete for its turn may take, with
@@ -224,11 +225,14 @@ def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid
         scoped = by_history and world.rules[queue].fact.admission_fair_sharing
         return scoped or queue in world.credited
 
+    node, policies = world.tree.queue(head.queue), world.rules[head.queue].fact.preemption
+    if head.is_behind and node.borrows(node.cells):
+        policies = replace(policies, reclaim_within_cohort=NEVER)
     preemptor = Preemptor(
         priority=head.workload.priority,
         timestamp=head.timestamp,
-        node=world.tree.queue(head.queue),
-        policies=world.rules[head.queue].fact.preemption,
+        node=node,
+        policies=policies,
         takes_turns=takes_turns,
         reach=reach,
         spared=spared,

@@ -285,8 +285,8 @@ def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
 def _admit(entry: Entry, draft: Draft) -> Ruling:
     head, assignment, world = entry.head, entry.assignment, draft.world
     if not draft.fits_now(entry):
-        if assignment.borrow and not entry.targets:
-            # what it would be promised others may need first, when they learn that it gets free
+        if assignment.borrow and not entry.targets and world.settings.fair_sharing is None:
+            # what it would be promised its owners may need first, when they learn of it
             return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
         ruling = _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
         return ruling._replace(taken=_promised(entry))

@@ -118,7 +118,8 @@ class LendLast:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._lends_last = world.settings.rules.lends_last
+        settings = world.settings  # by shares, who borrows less comes first in any case
+        self._lends_last = settings.rules.lends_last and settings.fair_sharing is None
         self._waiting: list[Entry] = []
         self._moved: set[Node] = set()
         """Roots of trees in which somebody got something, or gave way."""

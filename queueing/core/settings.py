@@ -34,6 +34,8 @@ class Rules:
     """A head whose victims an earlier one of its round took may take other flavors."""
     keeps_pairs: bool = True
     """No pair of preemptor and victim is repeated until something changes from outside."""
+    preempts_in_turn: bool = True
+    """Behind one of its queue that waits for others to give back, nobody preempts by shares."""
     spares: bool = True
     """No victim is chosen that is not needed, or that would have the right to come back."""
     weighs_work: bool = True

@@ -15,7 +15,7 @@ from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import BLOCKING, PARKED, Item
+from queueing.state.queues.peers import BLOCKING, PARKED, Item, Peers
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.scheduler.reach import Reach
 from queueing.state.scheduler.wake import is_promised
@@ -138,6 +138,8 @@ def as_head(memory: Memory, item: Item) -> Head:
         before = pairs.victims_of(item.fact.uid)
         uids, leaving = memory.workloads.uids, memory.ledger.leaving
         spared = frozenset(uid for uid in before if uids.get(uid) not in leaving)
+    queue, settings = memory.queues[peers.queue], memory.settings
+    by_shares = settings.fair_sharing is not None and settings.rules.preempts_in_turn
     return Head(
         workload=item.fact,
         queue=peers.queue,
@@ -146,7 +148,14 @@ def as_head(memory: Memory, item: Item) -> Head:
         progress=None if item.progress is None else _still_valid(memory, item, item.progress),
         spared=spared,
         preempting=item.preempting,
+        is_behind=by_shares and bool(queue.hopeful) and _is_behind(queue, item),
     )
+
+
+def _is_behind(queue: PendingQueue, item: Item) -> bool:
+    """Say whether one before an item in its queue was judged and waits for others to give back."""
+    place = queue.place(item)
+    return any(queue.place(one) < place for one in map(Peers.top, queue.hopeful) if one)
 
 
 def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
