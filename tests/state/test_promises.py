@@ -8,6 +8,7 @@ import pytest
 from queueing.core.decisions import Admit
 from queueing.core.facts import ClusterQueueFact, Condition, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key
+from queueing.core.settings import FairSharing, Settings
 from queueing.testing.builders import cluster_queue, condition, preemption, workload
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
@@ -155,3 +156,24 @@ def test_a_victim_does_not_get_a_promise_for_what_it_preempted_long_ago() -> Non
     cluster.restart()
     assert admitted_in_order(cluster) == ["team/top"]
     assert len(cluster.preemptions) == 2
+
+
+def test_by_shares_who_would_borrow_is_promised_what_others_give_back() -> None:
+    reclaims = preemption(reclaim=PreemptionPolicy.ANY)
+    guests = [
+        cluster_queue(name, {"default": {"cpu": 0}}, cohort="all", preemption=reclaims)
+        for name in ("large", "half", "small", "later")
+    ]
+    owner = cluster_queue("owner", {"default": {"cpu": 10}}, cohort="all")
+    fair = FairSharing(strategies=("LessThanOrEqualToFinalShare",))
+    cluster = ObedientCluster(world(cluster_queues=[owner, *guests]), Settings(fair_sharing=fair))
+    for name in ("one", "two"):
+        cluster.observe(job(name, 5, queue="large"))
+        cluster.cycle()
+    arrivals = (job("half", 4, queue="half"), job("small", 1, queue="small"))
+    for one in (*arrivals, job("later", 1, created=1.0, queue="later")):
+        cluster.observe(one)
+        cluster.cycle()
+    (victim,) = cluster.draining()
+    cluster.drain(victim)
+    assert admitted_in_order(cluster) == ["team/half", "team/small"]
