@@ -69,17 +69,17 @@ class WorkloadWriter:
 
         await self.create_composed(members, compose)
 
-    async def create_composed(self, members: Sequence[JobView], compose: Compose) -> bool:
-        """Create the Workload of some jobs as it is composed; False if there is none to be seen."""
+    async def create_composed(self, members: Sequence[JobView], compose: Compose) -> None:
+        """Create the Workload of some jobs as it is composed, unless the class is missing."""
         priority = _priority_of(self._objects, self._events, members[0])
         if priority is None:
-            return False
+            return
         name, body = compose(priority)
         namespace = members[0].metadata.namespace
         try:
             await self._writes.create_workload(namespace, body)
         except AlreadyExistsError:
-            return False  # made by us before and not seen yet; or another Job's digest is the same
+            return  # made by us before and not seen yet; or another Job's digest is the same
         except InvalidError as error:
             for job in members:
                 self._events.job(job, "ErrWorkloadCompose", str(error), warning=True)
@@ -92,7 +92,6 @@ class WorkloadWriter:
             if job.uncharged:
                 told = f"No quota is asked for pods of {job.uncharged}"
                 self._events.job(job, "Uncharged", told, warning=True)
-        return True
 
     async def discard(self, gang: Gang, action: Discard) -> None:
         """Delete a Workload."""

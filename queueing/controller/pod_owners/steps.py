@@ -91,13 +91,14 @@ def _step(job: DescribedJob, rules: PodGroups, seen: GroupSeen, *, wanted: bool)
         if is_on_hold(workload):
             return None
         return LookAgain() if seen.has_pods else PutOnHold(workload)
-    if is_on_hold(workload):
-        return TakeOffHold(workload)
     if status.is_true("QuotaReserved"):
         return None
     if job.pod_sets and not job.fits(workload):
         return Match(workload, (job,))
-    return None if follows(job.metadata, workload) else Follow(workload, job)
+    if not follows(job.metadata, workload):
+        return Follow(workload, job)
+    # Last: whoever is queued again may be admitted at once, as it is then.
+    return TakeOffHold(workload) if is_on_hold(workload) else None
 
 
 def is_on_hold(workload: Workload) -> bool:

@@ -73,7 +73,8 @@ LEAVES = owner("statefulset", 3, deletionTimestamp=DELETED)
         pytest.param(ZERO, made(FULL, RESERVED), False, [PutOnHold], id="to zero"),
         pytest.param(ZERO, made(FULL), False, [PutOnHold], id="to zero before it ran"),
         pytest.param(ZERO, made(FULL, WAITS), False, [], id="at zero"),
-        pytest.param(FEWER, made(FULL, WAITS), False, [TakeOffHold], id="from zero"),
+        pytest.param(FULL, made(FULL, WAITS), False, [TakeOffHold], id="from zero"),
+        pytest.param(FEWER, made(FULL, WAITS), False, [Match], id="from zero with fewer pods"),
         pytest.param(FULL, made(FULL, ENDED), True, [Discard], id="ended, though it serves"),
         pytest.param(
             FULL, made(FULL, deletionTimestamp=DELETED), True, [LookAgain], id="deleted, with pods"
