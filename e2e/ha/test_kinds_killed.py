@@ -12,6 +12,7 @@ from e2e.actors import APP_WRAPPER, JOB, JOB_SET, OVER, RAY_CLUSTER, RAY_JOB, TR
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.controller.test_nesting import ray_of, runtime_of, training_of, wrapping_of
+from e2e.ha.history import Audit
 from e2e.ha.replicas import SHORT_LEASE, epoch_of, wait_leader
 from e2e.nodes import POOL
 from e2e.objects import (
@@ -25,7 +26,7 @@ from e2e.objects import (
     workload_priority,
 )
 from e2e.product import Controller
-from e2e.quota import wait_nothing_held
+from e2e.quota import Ledger, wait_nothing_held
 from e2e.wire import Object
 from e2e.world import World
 from queueing.kinds.registry import QUEUED
@@ -37,6 +38,7 @@ LONGEST_S = 3.0
 """A leader lives for at most so long after the last objects came."""
 END_S = 240.0
 SETTINGS = {**SHORT_LEASE, "integrations": {"frameworks": sorted(QUEUED)}}
+CPU = "8"
 TOP = (JOB, JOB_SET, RAY_JOB, TRAIN_JOB, APP_WRAPPER)
 Launch = Callable[..., Controller]
 
@@ -62,7 +64,7 @@ class Users:
             flavor(space.name("any"), nodeLabels=POOL),
             cluster_queue(
                 space.name("cq"),
-                {space.name("any"): {"cpu": "8"}},
+                {space.name("any"): {"cpu": CPU}},
                 preemption={"withinClusterQueue": "LowerPriority"},
             ),
             local_queue(space.namespace, "team", space.name("cq")),
@@ -168,7 +170,11 @@ def test_killed_leaders_leave_no_half_start_and_lose_nothing_of_any_kind(
     users = Users(space, 2026)
     users.begin()
     played = (JOB_SET, RAY_CLUSTER, RAY_JOB, TRAIN_JOB, APP_WRAPPER)
-    with acting(space, *played, runtime=runtime_of(Pods(cpu="500m", run_s=2.0))):
+    ledger = Ledger({(frozenset({space.name("cq")}), "cpu"): CPU})
+    with (
+        Audit(installed, space.namespace, ledger) as audit,
+        acting(space, *played, runtime=runtime_of(Pods(cpu="500m", run_s=2.0))),
+    ):
         for kill in range(KILLS):
             users.submit()
             time.sleep(dice.uniform(0.0, LONGEST_S))
@@ -181,6 +187,7 @@ def test_killed_leaders_leave_no_half_start_and_lose_nothing_of_any_kind(
             users.end_rays()
         wait_all_finished(space, users)
         wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+        audit.check()
     print(f"{users.queued} workloads of all kinds, {KILLS} leaders killed")
 
 
