@@ -99,7 +99,7 @@ async def local_cluster(
                 server.load([one.value])
             except ApiFailure as failure:
                 raise one.error([], f"{one.title}: {failure}") from failure
-        async with simulate(server.store), playing(server.store):
+        async with simulate(server.store), playing(server):
             yield server
 
 

@@ -1,14 +1,17 @@
-"""JobSets and RayClusters in a local cluster: their definitions, and their controllers, played.
+"""Controllers of a local cluster, played: of JobSets, RayClusters, Deployments and StatefulSets.
 
 A kind is a function: from an object, and the Jobs or pods that it owns, to those that it is made of
 now, and to its status. An object that is suspended is made of nothing. A JobSet fails with its
-first Job, and a RayCluster is ready when all of its pods are.
+first Job, and a RayCluster is ready when all of its pods are. Parts are created over HTTP, so that
+webhooks are asked about them.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -17,13 +20,19 @@ from queueing.apiserver.memory.history import WatchEvent
 from queueing.apiserver.memory.store import Store
 from queueing.apiserver.memory.writes import Author, DeleteOptions, StoreWrites, wire_time
 from queueing.apiserver.resources.resource import Resource
+from queueing.apiserver.server import EmbeddedServer
 from queueing.apiserver.simulation.annotations import RUN_SECONDS
 from queueing.apiserver.simulation.jobs import controller_of, is_ready, is_true, set_condition
 from queueing.apiserver.tree import Object, copied, dig, metadata, name_of, namespace_of, uid_of
 from queueing.kinds.registry import kind_of
+from queueing.kube import resources
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.kube.errors import KubeError
 
 _AUTHOR = Author(name="simulation", subresource="status")
 _FOREVER = "1000000000"
+_COUNTS = ("replicas", "readyReplicas", "availableReplicas")
 Made = tuple[list[Object], Object]
 """The objects of which another is made, and its status."""
 
@@ -92,27 +101,69 @@ def ray_cluster(thing: Object, pods: Sequence[Object], now: str) -> Made:
     for group in [*groups, *spec.get("workerGroupSpecs", ())]:
         count = int(group.get("replicas", 1)) * max(1, int(group.get("numOfHosts", 1)))
         for at in range(0 if spec.get("suspend") else count):
-            made = copied(group["template"])
-            meta = made.setdefault("metadata", {})
-            notes = {RUN_SECONDS: _FOREVER, **(meta.get("annotations") or {})}
             labels = {"ray.io/cluster": name, "ray.io/group": group["groupName"]}
-            meta["labels"] = {**(meta.get("labels") or {}), **labels}
-            meta |= {"name": f"{name}-{group['groupName']}-{at}", "annotations": notes}
-            wanted.append({"apiVersion": "v1", "kind": "Pod", **made})
+            wanted.append(_pod(group["template"], f"{name}-{group['groupName']}-{at}", labels))
     ready = sum(map(is_ready, pods))
     state = "suspended" if spec.get("suspend") else "ready" if ready == len(wanted) else ""
     return wanted, {"state": state, "readyWorkerReplicas": max(ready - 1, 0)}
+
+
+def _pod(template: Object, name: str, labels: Object) -> Object:
+    """Return a pod that runs until it is deleted, unless its template says otherwise."""
+    made = copied(template)
+    meta = made.setdefault("metadata", {})
+    notes = {RUN_SECONDS: _FOREVER, **(meta.get("annotations") or {})}
+    meta |= {
+        "name": name,
+        "labels": {**(meta.get("labels") or {}), **labels},
+        "annotations": notes,
+    }
+    return {"apiVersion": "v1", "kind": "Pod", **made}
+
+
+def deployment(thing: Object, sets: Sequence[Object], now: str) -> Made:
+    """Return the ReplicaSet of a Deployment, whose name follows from the template."""
+    del now
+    spec = thing["spec"]
+    digest = sha256(json.dumps(spec["template"], sort_keys=True).encode()).hexdigest()[:10]
+    meta = {"name": f"{name_of(thing)}-{digest}", "labels": spec["template"]["metadata"]["labels"]}
+    kept = {"replicas": int(spec.get("replicas", 1))}
+    kept |= {key: spec[key] for key in ("selector", "template")}
+    made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": meta, "spec": kept}
+    states = [one.get("status") or {} for one in sets]
+    counts = {key: sum(one.get(key, 0) for one in states) for key in _COUNTS}
+    return [made], {**counts, "updatedReplicas": counts["replicas"], **_seen(thing)}
+
+
+def replicated(thing: Object, pods: Sequence[Object], now: str) -> Made:
+    """Return the pods of a ReplicaSet or StatefulSet, which are numbered, and its status."""
+    del now
+    spec, name = thing["spec"], name_of(thing)
+    wanted = [
+        _pod(spec["template"], f"{name}-{at}", {"apps.kubernetes.io/pod-index": str(at)})
+        for at in range(int(spec.get("replicas", 1)))
+    ]
+    ready = sum(map(is_ready, pods))
+    counts = {"replicas": len(pods), "readyReplicas": ready, "availableReplicas": ready}
+    return wanted, {**counts, **_seen(thing)}
+
+
+def _seen(thing: Object) -> Object:
+    return {"observedGeneration": metadata(thing).get("generation", 1)}
 
 
 PLAYED = MappingProxyType(
     {
         ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("batch", "jobs", job_set),
         ("ray.io/v1", "RayCluster"): ("", "pods", ray_cluster),
+        ("apps/v1", "Deployment"): ("apps", "replicasets", deployment),
+        ("apps/v1", "ReplicaSet"): ("", "pods", replicated),
+        ("apps/v1", "StatefulSet"): ("", "pods", replicated),
     }
 )
 """The kinds that are played, each with what its objects are made of."""
 FRAMEWORKS = ("jobset.x-k8s.io/jobset", "ray.io/raycluster")
-"""Their names in `integrations.frameworks`."""
+"""Those of them that need a definition, by their names in `integrations.frameworks`."""
 
 
 def definitions() -> Iterator[Object]:
@@ -149,8 +200,9 @@ def definitions() -> Iterator[Object]:
 class Owners:
     """Looks at objects of these kinds, whenever they change or what they own does."""
 
-    def __init__(self, writes: StoreWrites) -> None:
-        self._writes, self._store = writes, writes.store
+    def __init__(self, store: Store, client: Client) -> None:
+        self._store, self._client = store, client
+        self._writes = StoreWrites(store, time.time)
         self._dirty: dict[tuple[str, str, str, str], None] = {}
         self._woken = asyncio.Event()
         self._store.on_change(self._on_change)
@@ -171,10 +223,10 @@ class Owners:
             self._woken.clear()
             changed, self._dirty = list(self._dirty), {}
             for one in changed:
-                with suppress(ApiFailure):  # what is in the way goes, and is looked at again then
-                    self._look(*one)
+                with suppress(ApiFailure, KubeError):  # what is in the way goes, which leads here
+                    await self._look(*one)
 
-    def _look(self, api: str, kind: str, namespace: str, name: str) -> None:
+    async def _look(self, api: str, kind: str, namespace: str, name: str) -> None:
         resource = self._store.catalog.by_kind(api, kind)
         thing = self._store.peek(resource, namespace, name) if resource is not None else None
         if resource is None or thing is None or metadata(thing).get("deletionTimestamp"):
@@ -195,14 +247,26 @@ class Owners:
             if name_of(one) not in known:
                 owned = {"namespace": namespace, "ownerReferences": [{**owner, "controller": True}]}
                 made = {**one, "metadata": {**metadata(one), **owned}}
-                self._writes.create(made, manager=_AUTHOR.name)
+                where = resources.Resource(parts.group, parts.storage, parts.plural, parts.kind)
+                await self._client.create(where.within(namespace), made)
+        for one in wanted if plural == "replicasets" else ():
+            self._scale(self._store.read(parts, namespace, name_of(one)), one)
+
+    def _scale(self, there: Object, wanted: Object) -> None:
+        count = wanted["spec"]["replicas"]
+        if there["spec"].get("replicas") != count:
+            scaled = {**there, "spec": {**there["spec"], "replicas": count}}
+            self._writes.update(scaled, manager=_AUTHOR.name)
 
 
 @asynccontextmanager
-async def playing(store: Store) -> AsyncIterator[None]:
-    """Play the controllers of these kinds on a store until the block ends."""
-    owners = Owners(StoreWrites(store, time.time))
-    async with asyncio.TaskGroup() as group:
+async def playing(server: EmbeddedServer) -> AsyncIterator[None]:
+    """Play the controllers of these kinds on a server until the block ends."""
+    async with (
+        Client(Cluster.plain(server.url), user_agent=_AUTHOR.name) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        owners = Owners(server.store, client)
         task = group.create_task(owners.run(), name="owners")
         try:
             yield

@@ -24,6 +24,8 @@ BOUND_S = 60.0
 TEAM = "team-vision"
 JOB_SETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
 RAY_CLUSTERS = Resource("ray.io", "v1", "rayclusters", "RayCluster")
+DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
+STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet")
 SECONDS = "queueing.dev/simulate-seconds"
 Wire = dict[str, Any]
 
@@ -142,3 +144,45 @@ async def test_a_ray_cluster_is_ready_with_its_last_pod_and_runs_until_it_is_del
         await at.client.delete(RAY_CLUSTERS.at("ray", TEAM), {"propagationPolicy": "Background"})
         await at.until(resources.WORKLOADS, count(0))
         await at.until(resources.PODS, count(0))
+
+
+def serving(kind: str, replicas: int) -> Wire:
+    (sample,) = (one.value for one in sample_jobsets())
+    template = sample["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    labels = {"app": "web"}
+    pods = {"metadata": {"labels": labels}, "spec": {**template["spec"], "restartPolicy": "Always"}}
+    selector = {"matchLabels": labels}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "web", "namespace": TEAM},
+        "spec": {"replicas": replicas, "selector": selector, "template": pods},
+    }
+
+
+def ready(number: int) -> Callable[[list[Wire]], bool]:
+    return lambda found: [one.get("status", {}).get("readyReplicas") for one in found] == [number]
+
+
+async def test_a_deployment_runs_is_scaled_and_goes_with_its_pods() -> None:
+    async with room() as at:
+        await at.create(DEPLOYMENTS, serving("Deployment", 2))
+        await at.until(DEPLOYMENTS, ready(2))
+        before = {one["metadata"]["uid"] for one in await at.items(resources.PODS)}
+        await at.patch(DEPLOYMENTS, "web", {"replicas": 3})
+        await at.until(DEPLOYMENTS, ready(3))
+        assert before < {one["metadata"]["uid"] for one in await at.items(resources.PODS)}
+        (owner,) = (await at.items(resources.PODS))[0]["metadata"]["ownerReferences"]
+        assert owner["kind"] == "ReplicaSet"
+        await at.client.delete(DEPLOYMENTS.at("web", TEAM), {"propagationPolicy": "Background"})
+        await at.until(resources.PODS, count(0))
+
+
+async def test_pods_of_a_stateful_set_are_numbered() -> None:
+    async with room() as at:
+        await at.create(STATEFUL_SETS, serving("StatefulSet", 2))
+        await at.until(STATEFUL_SETS, ready(2))
+        names = [one["metadata"]["name"] for one in await at.items(resources.PODS)]
+        assert names == ["web-0", "web-1"]
+        await at.patch(STATEFUL_SETS, "web", {"replicas": 1})
+        await at.until(resources.PODS, count(1))
