@@ -1,16 +1,17 @@
 """Sends the writes of the slices of elastic jobs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
+
+import msgspec
 
 from queueing.controller.jobs.actions import Grow, Resize, SliceWrite, Supersede
 from queueing.controller.term import Term
 from queueing.controller.writing.leader_writes import workload_target
 from queueing.kube.errors import AlreadyExistsError
-from queueing.translate.jobs.composition import compose
-from queueing.translate.jobs.priority import Priority
-from queueing.translate.jobs.slices import REPLACED, counts_of, resized_pod_sets
+from queueing.translate.jobs.composition import as_workload
+from queueing.translate.jobs.slices import REPLACED, counts_of, resized_spec
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
@@ -19,13 +20,8 @@ from queueing.translate.wire.workloads import Workload
 class SliceWriter:
     """Sends one write per call. Raises KubeError to be called again later."""
 
-    def __init__(
-        self,
-        term: Term,
-        labels_to_copy: Sequence[str],
-        priority_of: Callable[[JobView], Priority | None],
-    ) -> None:
-        self._labels_to_copy, self._priority_of = labels_to_copy, priority_of
+    def __init__(self, term: Term, labels_to_copy: Sequence[str]) -> None:
+        self._labels_to_copy = labels_to_copy
         self._writes, self._clock = term.writes, term.clock
         self._reporter, self._events = term.reporter, term.events
 
@@ -36,8 +32,8 @@ class SliceWriter:
             case Grow():
                 await self._grow(due, jobs[0])
             case Resize(counts=counts):
-                pod_sets = resized_pod_sets(await self._stored(workload), counts)
-                body = outbound.change_spec(workload, {"podSets": pod_sets})
+                spec = resized_spec(await self._stored(workload), counts)
+                body = outbound.change_spec(workload, {"podSets": spec["podSets"]})
                 await self._writes.patch_workload(workload, body, "")
             case Supersede(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, self._clock.now())
@@ -49,14 +45,12 @@ class SliceWriter:
                 assert_never(due)
 
     async def _grow(self, due: Grow, job: JobView) -> None:
-        """Create the slice that is to replace one, with the pod templates of that one."""
-        priority, before = self._priority_of(job), due.workload.metadata
-        if priority is None:
-            return
-        pod_sets = resized_pod_sets(await self._stored(due.workload), counts_of(job.pod_sets))
+        """Create the slice that is to replace one: the same, but for the number of its pods."""
+        before = due.workload.metadata
+        spec = resized_spec(await self._stored(due.workload), counts_of(job.pod_sets))
         origin = replace(due.origin, replaced=before, labels_to_copy=self._labels_to_copy)
         try:
-            body = compose(origin, pod_sets, priority)
+            body = msgspec.json.encode(as_workload(origin, spec))
             await self._writes.create_workload(before.namespace, body)
         except AlreadyExistsError:
             return  # made by us before, and not seen yet

@@ -1,7 +1,6 @@
 """Sends the writes of a gang's Workload."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, assert_never
 
 from queueing.controller.jobs.actions import (
@@ -55,11 +54,7 @@ class WorkloadWriter:
         self._objects, self._writes, self._rules = term.objects, term.writes, dependencies.rules
         self._features, self._clock = term.queues.features, term.clock
         self._reporter, self._events = term.reporter, term.events
-        self._slices = SliceWriter(
-            term,
-            dependencies.rules.labels_to_copy,
-            partial(_priority_of, term.objects, term.events),
-        )
+        self._slices = SliceWriter(term, self._rules.labels_to_copy)
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""

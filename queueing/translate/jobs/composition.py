@@ -106,6 +106,12 @@ def composed(origin: Origin, pod_sets: list[dict[str, Any]], priority: Priority)
     limit = max_execution_time(job)
     if limit is not None:
         spec["maximumExecutionTimeSeconds"] = limit
+    return as_workload(origin, spec)
+
+
+def as_workload(origin: Origin, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the Workload of a job that has this spec, as plain values."""
+    job = origin.metadata
     return {
         "apiVersion": API_VERSION,
         "kind": "Workload",
@@ -192,12 +198,13 @@ def _annotations(origin: Origin) -> dict[str, str]:
         for key, value in found.items()
         if key.startswith(_COPIED_PREFIXES) or key in _COPIED
     }
-    return {**copied, **_of_slice(origin), **named_owner(origin.kind, origin.metadata)}
+    named = named_owner(origin.kind, origin.metadata)
+    return {**copied, **_of_slice(origin), **named} if origin.generation else {**copied, **named}
 
 
 def _of_slice(origin: Origin) -> dict[str, str]:
     before = origin.replaced
     if before is None:
-        return {labels.SLICE_NAME: origin.name} if origin.generation else {}
+        return {labels.SLICE_NAME: origin.name}
     first = before.annotations.get(labels.SLICE_NAME, before.name)
     return {labels.SLICE_NAME: first, labels.SLICE_REPLACES: f"{before.namespace}/{before.name}"}

@@ -94,10 +94,13 @@ def resized(workload: Workload, counts: Counts) -> Workload:
     return replace(workload, spec=replace(workload.spec, pod_sets=pod_sets))
 
 
-def resized_pod_sets(stored: bytes, counts: Counts) -> list[dict[str, Any]]:
-    """Return the pod sets of a Workload, as the API server stores it, with other numbers of pods.
+def resized_spec(stored: bytes, counts: Counts) -> dict[str, Any]:
+    """Return the spec of a Workload, as the API server stores it, with other numbers of pods.
 
-    Nothing else of them changes: a job that runs has another template now than it was made with.
+    Nothing else of it changes: a job that runs has another template now than it was made with.
     """
-    pod_sets: list[dict[str, Any]] = msgspec.json.decode(stored)["spec"]["podSets"]
-    return [{**one, "count": counts.get(one["name"], one.get("count", 1))} for one in pod_sets]
+    spec: dict[str, Any] = msgspec.json.decode(stored)["spec"]
+    pod_sets = [
+        {**one, "count": counts.get(one["name"], one.get("count", 1))} for one in spec["podSets"]
+    ]
+    return {**spec, "podSets": pod_sets}
