@@ -83,6 +83,13 @@ def smaller(fact: WorkloadFact, ruling: Ruling) -> Iterator[Proposal]:
             yield _fewer(fact, pod_set, flavor, fewer)
 
 
+def fewer_pods(fact: WorkloadFact, ruling: Ruling | None) -> Iterator[Proposal]:
+    """Propose only numbers of pods that fit."""
+    for one in () if ruling is None else smaller(fact, ruling):
+        if one.kind == "FewerPods":
+            yield one
+
+
 def _asking(
     fact: WorkloadFact, pod_set: PodSet, flavor: FlavorName, less: dict[ResourceName, int]
 ) -> Proposal:

@@ -13,6 +13,7 @@ from queueing.explain.place import blocking_front
 from queueing.explain.probe import helps, judge, lacking
 from queueing.explain.proposals import (
     Proposal,
+    fewer_pods,
     higher_priorities,
     other_flavors,
     other_queues,
@@ -73,6 +74,10 @@ def _key(proposal: Proposal) -> tuple[str, str]:
 
 def _own(memory: Memory, fact: WorkloadFact, ruling: Ruling | None) -> Iterator[Proposal]:
     """Yield changes of the workload itself."""
+    if fact.slice_of:
+        # it keeps queue, flavors, requests and priority of the job that grows by it
+        yield from fewer_pods(fact, ruling)
+        return
     yield from switches(fact)
     name = _queue_of(memory, fact)
     front = None if name is None else blocking_front(memory, fact, name)
