@@ -152,6 +152,7 @@ def _welcome(server: EmbeddedServer, path: Path, *, samples: bool) -> str:
             f"  {kubectl} get clusterqueues",
             *submit,
             f"  {kubectl} get workloads -A --watch",
+            f"  queueing top --kubeconfig {path}",
             "",
             "Ctrl-C stops it.",
         )
