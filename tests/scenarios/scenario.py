@@ -11,6 +11,7 @@ import yaml
 
 from queueing.core.decisions import Admit, Decision, Preempt, Wait
 from queueing.core.settings import Compatibility
+from queueing.core.topology.assignment import Assignment as Placement
 from queueing.sim.documents import Document, parse
 from queueing.sim.intake import read_world
 from queueing.sim.plan import Plan, fixed_rounds, until_stable
@@ -127,8 +128,15 @@ def _assignment(decision: Admit) -> str:
             f" {resource}={one.flavors[resource]}:{format_amount(resource, one.usage[resource])}"
             for resource in sorted(one.flavors)
         )
+        + _places(one.placement)
         for one in decision.pod_sets
     )
+
+
+def _places(placement: Placement | None) -> str:
+    if placement is None:
+        return ""
+    return " on " + " ".join(f"{'/'.join(one.values)}*{one.count}" for one in placement.domains)
 
 
 def usage_lines(plan: Plan) -> list[str]:

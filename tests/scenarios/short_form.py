@@ -8,22 +8,35 @@ from dataclasses import dataclass
 from itertools import count
 
 from queueing.sim.documents import Document
+from queueing_api.core.cluster import NodeSpec
 from queueing_api.kueue.v1beta2.admission_check import AdmissionCheckSpec
 from queueing_api.kueue.v1beta2.cluster_queue import ClusterQueueSpec
 from queueing_api.kueue.v1beta2.cohort import CohortSpec
 from queueing_api.kueue.v1beta2.local_queue import LocalQueueSpec
 from queueing_api.kueue.v1beta2.resource_flavor import ResourceFlavorSpec
 from tests.scenarios.lines import DAY, Json, Line, at, fields, is_resource, lines
-from tests.scenarios.quotas import flavors_of, resource_groups
+from tests.scenarios.quotas import flavors_of, quantity, resource_groups
 from tests.scenarios.workload_lines import Doors, State, workload
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 CONFIGURATION = "config.kueue.x-k8s.io/v1beta2"
-SECTIONS = ("configuration", "flavors", "checks", "cohorts", "queues", "localQueues", *State)
+LEVELS = ("block", "rack", "kubernetes.io/hostname")
+"""Of topologies that flavors name and that the file does not give in full."""
+SECTIONS = (
+    "configuration",
+    "flavors",
+    "nodes",
+    "checks",
+    "cohorts",
+    "queues",
+    "localQueues",
+    *State,
+)
 
 OF_FLAVOR = fields(ResourceFlavorSpec)
 OF_CHECK = fields(AdmissionCheckSpec)
 OF_COHORT = fields(CohortSpec, but=("parentName", "resourceGroups"))
+OF_NODE = fields(NodeSpec)
 OF_QUEUE = fields(ClusterQueueSpec, but=("cohortName", "resourceGroups"))
 OF_LOCAL_QUEUE = fields(LocalQueueSpec)
 
@@ -46,6 +59,8 @@ class _Expansion:
             whole = Line(page=self.page, path=("configuration",), name="", words=said)
             yield whole.document(CONFIGURATION, "Configuration", dict(said))
         yield from self.flavors()
+        yield from self.topologies()
+        yield from map(_node, lines(self.page, "nodes"))
         yield from map(_check, lines(self.page, "checks"))
         yield from map(_cohort, lines(self.page, "cohorts"))
         yield from map(_queue, lines(self.page, "queues"))
@@ -65,6 +80,16 @@ class _Expansion:
                     if flavor not in known:
                         known.add(flavor)
                         yield _object(line, "ResourceFlavor", {}, name=flavor)
+
+    def topologies(self) -> Iterator[Document]:
+        """Yield the topologies that lines of flavors name, with blocks, racks and hosts."""
+        known = {one.name for one in self.full if one.kind == "Topology"}
+        for line in lines(self.page, "flavors"):
+            name = line.words.get("topologyName")
+            if name and name not in known:
+                known.add(name)
+                spec = {"levels": [{"nodeLabel": one} for one in LEVELS]}
+                yield _object(line, "Topology", spec, name=name)
 
     def local_queues(self) -> Iterator[Document]:
         """Yield the LocalQueues that have a line, and one for each ClusterQueue without any."""
@@ -111,6 +136,24 @@ def _key(document: Document) -> str:
 
 def _object(line: Line, kind: str, spec: Json, *, name: str = "") -> Document:
     return line.document(KUEUE, kind, {"metadata": {"name": name or line.name}, "spec": spec})
+
+
+def _node(line: Line) -> Document:
+    """Make a node that is Ready, in a place such as `block/rack`, with room for 100 pods."""
+    words = line.sort(own=frozenset({"in", "labels", "ready"}), spec=OF_NODE)
+    own, ready = words["own"], str(words["own"].get("ready", True))
+    places = [*str(own.get("in", "")).split("/"), line.name]
+    labels = dict(zip(LEVELS, places, strict=True)) | own.get("labels", {"pool": "gpu"})
+    room = {one: quantity(line, value, one) for one, value in words["resources"].items()}
+    value = {
+        "metadata": {"name": line.name, "labels": labels},
+        "spec": words["spec"],
+        "status": {
+            "allocatable": {"pods": "100", **room},
+            "conditions": [{"type": "Ready", "status": ready}],
+        },
+    }
+    return line.document("v1", "Node", value)
 
 
 def _check(line: Line) -> Document:

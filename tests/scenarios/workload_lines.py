@@ -38,7 +38,9 @@ CONDITIONS: Mapping[State, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-OWN = frozenset({"queue", "podSets", "created", "since", "flavor", "usage", "conditions", "slice"})
+OWN = frozenset(
+    {"queue", "podSets", "created", "since", "flavor", "usage", "conditions", "slice", "on"}
+)
 METADATA = frozenset({"uid", "labels", "annotations"})
 OF_SPEC = fields(WorkloadSpec, but=("queueName", "podSets"))
 OF_STATUS = fields(WorkloadStatus, but=("conditions",))
@@ -155,7 +157,21 @@ class _Pods:
             else flavor or doors.flavor(queue, one)
             for one in usage
         }
-        return {"name": self.name, "count": self.count, "flavors": flavors, "resourceUsage": usage}
+        held = {"name": self.name, "count": self.count, "flavors": flavors, "resourceUsage": usage}
+        return {**held, **_placed(own.get("on", {}))}
+
+
+def _placed(on: Mapping[str, int]) -> Json:
+    """Return the assignment of so many pods to each of some hosts; nothing without any."""
+    if not on:
+        return {}
+    one_each = {
+        "domainCount": len(on),
+        "valuesPerLevel": [{"individual": {"roots": list(on)}}],
+        "podCounts": {"individual": list(on.values())},
+    }
+    assignment = {"levels": ["kubernetes.io/hostname"], "slices": [one_each]}
+    return {"topologyAssignment": assignment}
 
 
 def _pod_sets(line: Line, words: Mapping[str, Json]) -> Iterator[_Pods]:
