@@ -1,8 +1,9 @@
 """A small engine of the same tree of cohorts, in which a change of a queue is tried.
 
 It is told what the cluster would tell a new leader, so it waits for nothing that the real one does
-not know. It is not made where that is not all that decides (credits, usage histories), while
-decisions are still being written, or where the tree is so large that it would take long.
+not know. It is not made where that is not all that decides (credits, usage histories, places of
+pods), while decisions are still being written, or where the tree is so large that it would take
+long.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,6 +35,9 @@ def why_not(memory: Memory, root: Node) -> str:
         memory.objects.queues[name].admission_fair_sharing for name in names
     ):
         return f"{NOT_TRIED} where LocalQueues take turns by their usage"
+    if any(memory.objects.rules[name].offer.places for name in names):
+        # workloads of other trees may be on the same nodes
+        return f"{NOT_TRIED} where pods are placed by topology"
     if _size(memory, names) > WORKLOADS_MAX:
         return f"{NOT_TRIED} with more than {WORKLOADS_MAX} workloads"
     held = [one for name in names for one in memory.ledger.charges_of(name)]
