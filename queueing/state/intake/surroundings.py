@@ -52,6 +52,7 @@ def drop_object(memory: Memory, gone: Gone) -> None:
 def _spread(memory: Memory, ripple: Ripple) -> None:
     objects, touched = memory.objects, memory.touched
     memory.edits.refitted.update(dict.fromkeys(ripple.queues))
+    memory.edits.roomier |= ripple.nodes
     if ripple.structure:
         memory.edits.reshaped = True
         memory.credits.reshape()

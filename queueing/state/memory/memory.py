@@ -126,6 +126,8 @@ class Edits:
     """Queues whose flavors, checks or activity changed."""
     relabelled: dict[str, None] = field(default_factory=dict)
     """Namespaces whose labels changed."""
+    roomier: bool = False
+    """Whether there may be more room on nodes."""
     pods_turned_ready: bool = False
     """Whether the pods of a workload became ready."""
 

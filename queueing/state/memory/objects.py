@@ -53,6 +53,8 @@ class Ripple:
     namespace: str | None = None
     structure: bool = False
     """Whether the quota tree changed: any queue of the same tree may have more quota now."""
+    nodes: bool = False
+    """Whether there may be more room on nodes."""
 
 
 STILL = Ripple()
@@ -187,10 +189,12 @@ class Objects:
             case Node() as node:
                 forest = self.tree.forest
                 forest.drop_node(node.name) if new is None else forest.put_node(node)
-                return self._reach_nodes()
-            case NodeUsageFact(name=node_name, usage=usage):
-                self.tree.forest.set_others(node_name, {} if new is None else usage)
-                return self._reach_nodes()
+                return Ripple(nodes=True)
+            case NodeUsageFact(name=node_name):
+                after = new.usage if isinstance(new, NodeUsageFact) else {}
+                before = old.usage if isinstance(old, NodeUsageFact) else {}
+                self.tree.forest.set_others(node_name, after)
+                return Ripple(nodes=any(after.get(one, 0) < was for one, was in before.items()))
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
             case _:
@@ -248,11 +252,6 @@ class Objects:
             node_labels=flavor.node_labels,
             tolerations=flavor.tolerations,
         )
-
-    def _reach_nodes(self) -> Ripple:
-        """Reach the queues that place pods: nodes, or what others use of them, have changed."""
-        reached = (name for name, one in self.rules.items() if one.offer.places)
-        return Ripple(queues=tuple(reached))
 
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]

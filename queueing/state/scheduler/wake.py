@@ -5,7 +5,8 @@ The events are few, and wake one too many rather than one too few:
 - a release of quota, or a promise that is broken, or a new possible victim: all workloads of the
   tree but those on a shelf, for which `heads` looks whether enough of what they lack can be had;
 - a change of quotas, cohorts, flavors or checks: all workloads of the queues that it reaches;
-- labels of a namespace; pods that became ready; users of a ResourceClaim.
+- labels of a namespace; pods that became ready; users of a ResourceClaim;
+- room on nodes: all workloads of queues with a topology.
 
 Whoever is missed all the same is found by a sweep. In Kueue mode each event of Kueue's list wakes
 all waiting workloads of the tree.
@@ -35,6 +36,10 @@ def wake_waiting(memory: Memory) -> None:
         root = None if memory.rules.waits_for_lacks else memory.root_of(name)
         _wake_all(memory, (name,) if root is None else memory.trees.members[root])
     edits.refitted.clear()
+    if edits.roomier:
+        edits.roomier = False
+        rules, only = memory.objects.rules, memory.rules.waits_for_lacks
+        _wake_all(memory, [name for name, one in rules.items() if one.offer.places or not only])
     if edits.relabelled:
         names, none, queues = edits.relabelled, Key(""), memory.queues
         _wake_all(memory, queues, lambda one: namespace_of(one.local_queue or none) in names)

@@ -1,0 +1,114 @@
+"""Who waits for a place is judged again when there is more room on nodes, and not otherwise."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from queueing.core.decisions import Admit, Wait
+from queueing.core.facts import Fact, Gone, Kind, NodeUsageFact, TopologyFact, WorkloadFact
+from queueing.core.names import ResourceName
+from queueing.core.settings import Compatibility, Settings
+from queueing.core.topology.tree import Node
+from queueing.state.engine import Engine
+from queueing.testing.builders import (
+    cluster_queue,
+    flavor,
+    local_queue,
+    namespace,
+    quota,
+    workload,
+)
+
+HOST, CPU, PODS = "kubernetes.io/hostname", ResourceName("cpu"), ResourceName("pods")
+MODES = [Settings(compatibility=one) for one in Compatibility]
+
+
+def node(name: str, cpu: int, *, schedulable: bool = True) -> Node:
+    room = {CPU: cpu * 1000, PODS: 10}
+    return Node(name=name, labels={HOST: name}, capacity=room, schedulable=schedulable)
+
+
+def used(name: str, cpu: int) -> NodeUsageFact:
+    return NodeUsageFact(name=name, usage={CPU: cpu * 1000, PODS: 1})
+
+
+OBJECTS: tuple[Fact, ...] = (
+    namespace(),
+    TopologyFact(name="hosts", levels=(HOST,)),
+    flavor(topology="hosts"),
+    cluster_queue("main", {"default": {"cpu": quota(100_000)}}),
+    local_queue("team/main", "main"),
+    node("n", 4),
+)
+
+
+def pending(name: str, cpu: int) -> WorkloadFact:
+    return workload(name, {"cpu": cpu * 1000}, local_queue="team/main")
+
+
+@pytest.fixture(params=MODES, ids=[one.compatibility for one in MODES])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    made = Engine(request.param)
+    for one in OBJECTS:
+        made.observe(one)
+    yield made
+    made.check()
+
+
+def decided(engine: Engine) -> list[str]:
+    found = engine.cycle(1.0).decisions
+    return [
+        f"{type(one).__name__} {one.workload}" for one in found if isinstance(one, Admit | Wait)
+    ]
+
+
+def test_more_room_on_a_node_admits_who_waited_for_it(engine: Engine) -> None:
+    engine.observe(used("n", 2))
+    engine.observe(pending("w", 3))
+    assert decided(engine) == ["Wait team/w"]
+    engine.observe(used("n", 1))
+    assert decided(engine) == ["Admit team/w"]
+
+
+def test_another_node_admits_who_fitted_nowhere(engine: Engine) -> None:
+    engine.observe(pending("w", 5))
+    assert decided(engine) == ["Wait team/w"]
+    engine.observe(node("large", 8))
+    assert decided(engine) == ["Admit team/w"]
+
+
+def test_less_room_judges_nobody_again(engine: Engine) -> None:
+    engine.observe(pending("w", 5))
+    assert decided(engine) == ["Wait team/w"]
+    engine.observe(used("n", 2))
+    assert decided(engine) == []
+
+
+def test_a_node_that_is_cordoned_or_gone_takes_nobody(engine: Engine) -> None:
+    engine.observe(node("n", 4, schedulable=False))
+    engine.observe(pending("w", 1))
+    assert decided(engine) == ["Wait team/w"]
+    engine.observe(node("n", 4))
+    assert decided(engine) == ["Admit team/w"]
+    engine.observe(Gone(Kind.NODE, "n"))
+    engine.observe(pending("v", 1))
+    assert decided(engine) == ["Wait team/v"]
+
+
+def test_what_was_placed_before_is_not_given_twice(engine: Engine) -> None:
+    for name in "abcde":
+        engine.observe(pending(name, 1))
+    told = decided(engine)
+    while more := decided(engine):
+        told += more
+    assert sorted({one for one in told if one.startswith("Admit")}) == [
+        f"Admit team/{one}" for one in "abcd"
+    ]
+
+
+def test_a_flavor_that_changes_counts_what_was_placed(engine: Engine) -> None:
+    engine.observe(pending("a", 3))
+    assert decided(engine) == ["Admit team/a"]
+    engine.observe(flavor(topology="hosts", labels={HOST: "n"}))
+    engine.observe(pending("b", 2))
+    assert decided(engine) == ["Wait team/b"]
