@@ -21,6 +21,7 @@ from e2e.world import World
 
 QUEUE_NAME, MANAGED = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/managed"
 GATE, ROLE = "kueue.x-k8s.io/admission", "kueue.x-k8s.io/role-hash"
+TOPOLOGY = "kueue.x-k8s.io/topology"
 GROUP, TOTAL = "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"
 WAITING = "WaitingForReplacementPods"
 SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
@@ -41,7 +42,7 @@ def test_a_pod_waits_runs_and_ends_or_makes_way(queued: Cluster, space: World) -
     first = create(space, "first", Template(run_s=None))
     assert first["metadata"]["labels"][MANAGED] == "true"
     assert first["metadata"]["finalizers"] == [MANAGED]
-    assert [one["name"] for one in first["spec"]["schedulingGates"]] == [GATE]
+    assert [one["name"] for one in first["spec"]["schedulingGates"]] == [GATE, TOPOLOGY]
     created = wait_pod(space, "first", in_phase("Running"), "running")
     assert created["spec"]["nodeSelector"].items() >= POOL.items()
     assert SPOT in created["spec"]["tolerations"]

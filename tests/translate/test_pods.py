@@ -12,7 +12,15 @@ from queueing.translate.jobs.injection import ConflictError, Injection
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.roles import role_hash
 from queueing.translate.jobs.pods.view import PodJob, Pods, read_pod
-from queueing.translate.labels import GATE, MANAGED, POD_GROUP, SUSPENDING_PARENT
+from queueing.translate.labels import (
+    GATE,
+    MANAGED,
+    POD_GROUP,
+    POD_RANK,
+    POD_RANK_LABEL,
+    SUSPENDING_PARENT,
+    TOPOLOGY_GATE,
+)
 from tests.kinds.rows import ROWS, sample
 
 ROW = next(row for row in ROWS if row.framework == "pod")
@@ -101,6 +109,23 @@ def test_a_pod_that_contradicts_its_admission_is_not_started() -> None:
         pod(labels={"l": "2"}).start([Injection(labels={"l": "1"})])
     with pytest.raises(ConflictError, match="cannot be given devices"):
         pod().start([Injection(swaps={"gpu": "other"})])
+
+
+def test_a_pod_keeps_the_gate_of_a_topology_only_if_that_chooses_its_node() -> None:
+    gates = [{"name": GATE}, {"name": TOPOLOGY_GATE}]
+    spec = {**sample(ROW)["spec"], "schedulingGates": gates}
+    notes = {"kueue.x-k8s.io/podset-required-topology": "rack", POD_RANK_LABEL: "rank"}
+    meta = {"name": "p", "namespace": "ns", "annotations": notes, "labels": {"rank": "3"}}
+    placed = read_pod(encode({"metadata": meta, "spec": spec}))
+    (pod_set,) = placed.wire_pod_sets()
+    assert pod_set["topologyRequest"] == {"required": "rack", "podIndexLabel": POD_RANK}
+    for kept in ((), (TOPOLOGY_GATE,)):
+        (patch,) = placed.start([Injection(labels={"l": "1"}, scheduling_gates=kept)])
+        assert isinstance(patch, MergePatch)
+        assert patch.body["spec"]["schedulingGates"] == ([{"name": kept[0]}] if kept else None)
+        assert patch.body["metadata"]["labels"] == {"l": "1", POD_RANK: "3"}
+    with pytest.raises(ConflictError, match="needs the gate"):
+        pod().start([Injection(scheduling_gates=(TOPOLOGY_GATE,))])
 
 
 def test_what_lets_a_pod_go_keeps_the_finalizers_of_others() -> None:

@@ -51,14 +51,20 @@ def _label(name: str, value: str) -> str:
     return _add(f"/metadata/labels/{name.replace('/', '~1')}", f"'{value}'")
 
 
+def _gate(name: str) -> str:
+    return _unless(
+        "has(object.spec.schedulingGates)"
+        f" && object.spec.schedulingGates.exists(g, g.name == '{name}')",
+        _add("/spec/schedulingGates/-", f"{{'name': '{name}'}}"),
+    )
+
+
 _GATE: Final = " + ".join(
     (
         _unless("has(object.spec.schedulingGates)", _add("/spec/schedulingGates", "[]")),
-        _unless(
-            "has(object.spec.schedulingGates)"
-            f" && object.spec.schedulingGates.exists(g, g.name == '{labels.GATE}')",
-            _add("/spec/schedulingGates/-", f"{{'name': '{labels.GATE}'}}"),
-        ),
+        _gate(labels.GATE),
+        # None can be added later; a start takes it away where no topology chooses nodes.
+        _gate(labels.TOPOLOGY_GATE),
     )
 )
 _ROOM: Final = _unless("has(object.metadata.labels)", _add("/metadata/labels", "{}"))

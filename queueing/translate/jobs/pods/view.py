@@ -19,6 +19,7 @@ from queueing.translate.jobs.injection import ConflictError, Injection, inject
 from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.jobs.pod_groups import group_of, key_of_group
 from queueing.translate.jobs.pods.roles import role_hash
+from queueing.translate.jobs.topology import topology_request
 from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.meta import Condition, Meta, Wire
 from queueing.translate.wire.pods import PodTemplate, SchedulingGate, TemplateMeta
@@ -142,7 +143,9 @@ class PodJob(JobView):
         (pod_set,) = self.pod_sets
         parts = _parts.decode(pod_set.encoded_template)
         template = {"spec": each_name_once(parts["spec"])}
-        return [{"name": pod_set.name, "count": 1, "template": template}]
+        found: dict[str, Any] = {"name": pod_set.name, "count": 1, "template": template}
+        rank = {"podIndexLabel": labels.POD_RANK}
+        return [found | topology_request(self.metadata.annotations, rank)]
 
     @override
     def fits(self, workload: Workload) -> bool:
@@ -151,13 +154,20 @@ class PodJob(JobView):
     @override
     def start(self, added: Sequence[Injection]) -> Sequence[Patch]:
         (one,) = added
-        if one.swaps or set(one.scheduling_gates) - set(self.gates):
+        missing = set(one.scheduling_gates) - set(self.gates)
+        if missing == {labels.TOPOLOGY_GATE}:
+            raise ConflictError(f"a pod needs the gate {labels.TOPOLOGY_GATE} from its creation on")
+        if missing or one.swaps:
             raise ConflictError("a pod that exists cannot be given devices by claims")
         own = TemplateMeta(labels=self.metadata.labels, annotations=self.metadata.annotations)
         template = PodTemplate(metadata=own, spec=self.pod_sets[0].template.spec)
         body = inject(template, one)
-        kept = [{"name": name} for name in self.gates if name != labels.GATE]
+        ours = {labels.GATE, labels.TOPOLOGY_GATE} - set(one.scheduling_gates)
+        kept = [{"name": name} for name in self.gates if name not in ours]
         body.setdefault("spec", {})["schedulingGates"] = kept or None
+        rank = self.metadata.labels.get(self.metadata.annotations.get(labels.POD_RANK_LABEL, ""))
+        if rank is not None:
+            body.setdefault("metadata", {}).setdefault("labels", {})[labels.POD_RANK] = rank
         if self.group and labels.ROLE_HASH not in self.metadata.annotations:
             notes = body.setdefault("metadata", {}).setdefault("annotations", {})
             notes[labels.ROLE_HASH] = self.role
@@ -171,7 +181,8 @@ class PodJob(JobView):
     def freed(self) -> Patch:
         """Return the patch after which the pod is none of ours: it runs, and is not followed."""
         kept = [one for one in self.metadata.finalizers if one != labels.MANAGED]
-        gates = [{"name": name} for name in self.gates if name != labels.GATE]
+        ours = (labels.GATE, labels.TOPOLOGY_GATE)
+        gates = [{"name": name} for name in self.gates if name not in ours]
         meta = {"finalizers": kept or None, "labels": {labels.MANAGED: None}}
         return MergePatch(body={"metadata": meta, "spec": {"schedulingGates": gates or None}})
 
@@ -209,7 +220,8 @@ def read_pod(data: bytes | msgspec.Raw, queued: Pods = Pods.ALL) -> PodJob:
     placed = _placements.decode(pod.spec)
     gates = [one.name for one in placed.scheduling_gates]
     gated = labels.GATE in gates
-    template = msgspec.Raw(b'{"spec":%b}' % bytes(pod.spec))
+    notes = msgspec.json.encode(meta.annotations)
+    template = msgspec.Raw(b'{"metadata":{"annotations":%b},"spec":%b}' % (notes, bytes(pod.spec)))
     group = group_of(meta)
     end = _end(meta, status, bound=bool(placed.node_name))
     return PodJob(
