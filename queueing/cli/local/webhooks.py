@@ -15,6 +15,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from queueing.apiserver.server import EmbeddedServer
+from queueing.kinds.registry import pods_on
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.serving.finalizer_release import release_finalizers
@@ -56,7 +57,8 @@ async def local_webhooks(
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         host, port = runner.addresses[0][:2]
         minor = MINOR_WITH_MUTATING_POLICIES - 1
-        older = Scope(namespaces=managed, kinds=kinds, minor=minor)
+        pods = pods_on(configuration.integrations.frameworks)
+        older = Scope(namespaces=managed, kinds=kinds, pods=pods, minor=minor)
         try:
             async with asyncio.TaskGroup() as group:
                 reflectors = watches(client, around)

@@ -9,7 +9,6 @@ from queueing.controller.intake.requests import ALIKE_MAX, Requests
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.translate.inbound.workloads import Asks
-from queueing.translate.labels import ELASTIC
 from queueing.translate.transformations import NO_RULES
 from queueing.translate.wire.cluster import LimitRange
 from queueing.translate.wire.workloads import Workload
@@ -53,9 +52,8 @@ def test_workloads_with_equal_pod_sets_share_one_translation() -> None:
         workload("b", {**POD_SET, "template": {"metadata": {"annotations": {"x": "1"}}}}),
         workload("b", {**POD_SET, "template": {"spec": {"priorityClassName": "high"}}}),
         workload("b", POD_SET, queue="another"),
-        workload("b", POD_SET, annotations={ELASTIC: "true"}),
     ],
-    ids=["name", "count", "minCount", "topology", "annotations", "spec", "queue", "elastic"],
+    ids=["name", "count", "minCount", "topology", "annotations", "spec", "queue"],
 )
 def test_workloads_that_differ_are_translated_apart(other: Workload) -> None:
     requests = Requests(Objects(), NO_RULES)
