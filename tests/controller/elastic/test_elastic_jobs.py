@@ -258,6 +258,8 @@ async def test_a_job_whose_gate_is_off_is_not_elastic(world: MakeWorld) -> None:
         await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 2))
         await runs(w, "a", 2)
         assert not any(map(is_gated, await w.list("Pod")))
+        [first] = await w.list("Workload")
         await scale(w, "a", 4)
-        await w.until("Job", "a", lambda one: one["spec"]["suspend"] is True)
+        meta = first["metadata"]
+        await w.until("Workload", meta["name"], lambda one: one["metadata"]["uid"] != meta["uid"])
         await runs(w, "a", 4)
