@@ -12,9 +12,9 @@ from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import part_for
-from queueing.translate.jobs.slices import name_of_workload, name_on_pods
+from queueing.translate.jobs.slices import name_on_pods, slice_name
 from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import POD_JOB_UID, POD_SET
+from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD, SLICE_NAME
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -46,7 +46,9 @@ async def started_pods(client: Client, workload: Workload, kind: type[P]) -> lis
     if not pod_sets:
         return []
     found = await labelled_pods(client, meta.namespace, (POD_SET, pod_sets), kind)
-    return [one for one in found if name_of_workload(one.metadata) == name_on_pods(meta)]
+    # What the pods of an elastic job bear in their template would hide those of another.
+    of = SLICE_NAME if slice_name(meta) else POD_WORKLOAD
+    return [one for one in found if one.metadata.annotations.get(of) == name_on_pods(meta)]
 
 
 async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: type[T]) -> list[T]:

@@ -21,8 +21,9 @@ from tests.lives.random_worlds import MODES
 from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law
 
 Done = Admit | Preempt
-PORTIONS_MAX = 1_000
-"""In Kueue mode a search that goes in circles is tried 256 times, with up to three pauses each."""
+PORTIONS_MAX = 4_000
+"""In Kueue mode a search that goes in circles is tried 256 times, with up to three pauses each; and
+several workloads may have one."""
 RESTS_MAX = 60
 
 

@@ -57,7 +57,7 @@ class PodGroup(Form):
     lost: ClassVar[str] = NO_MATCH
     name: str
     taken: bool = False
-    """A Workload that was not made for a group has its name."""
+    """A Workload that was made for something else has its name."""
 
     @override
     def before(self, gang: Gang) -> Action | None:
@@ -154,8 +154,11 @@ class PodGroup(Form):
     def _create(self, pods: Sequence[PodJob]) -> Action | None:
         if not pods:
             return None
+        if all(one.ended for one in pods):
+            return _let_go(pods)  # its Workload was there, and has been removed since
         total = groups.total_count(pods[0].metadata)
-        excess = () if total is None else trimmed(pods, total)
+        agreed = not group_workload.count_problem(pods)
+        excess = () if total is None or not agreed else trimmed(pods, total)
         if excess:
             return RemoveExcess(excess)
         problem = group_workload.problem_of(pods)
@@ -228,7 +231,8 @@ class PrebuiltPodGroup(PodGroup):
 def form_of_group(name: str, pods: Sequence[Meta], workload: Workload | None) -> PodGroup:
     """Return the form of a group with these pods, by the Workload of its name, if there is one."""
     if any(map(prebuilt_name, pods)):
-        return PrebuiltPodGroup(name)
+        owners = () if workload is None else workload.metadata.owner_references
+        return PrebuiltPodGroup(name, taken=any(one.controller for one in owners))
     taken = workload is not None and groups.group_of_workload(workload.metadata) is None
     return PodGroup(name, taken=taken)
 

@@ -137,6 +137,9 @@ def found(workloads: Sequence[Workload], generation: str) -> tuple[Sliced, Seque
     Also those of them that the ladder is to look at: all but slices that wait, or are done.
     """
     live = [one for one in workloads if not is_finished(one)]
+    over = len(workloads) - len(live)
+    # One that was given up for this generation has its name still.
+    generation = f"{generation}-{over}" if over else generation
     if not live:
         return Sliced(generation), workloads
     holding = [one for one in live if _holds(one)]

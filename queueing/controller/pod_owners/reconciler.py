@@ -44,6 +44,9 @@ PATIENCE_S = 60.0
 TOGETHER = 50
 """How many steps one look does at most."""
 
+GROUPS_MAX = 5_000
+"""Of how many groups an object may be: one look at so many takes some 25 ms."""
+
 
 class PodOwners:
     """Does what is due for an object or a pod, by its key. Raises KubeError to be called again."""
@@ -72,7 +75,11 @@ class PodOwners:
         if job.problem:
             self._events.job(job, "Unreadable", job.problem, warning=True)
             return
-        groups = {one.name: one for one in self._groups(job)}
+        groups = {one.name: one for one in islice(self._groups(job), GROUPS_MAX + 1)}
+        if len(groups) > GROUPS_MAX:
+            told = f"more than {GROUPS_MAX} groups of pods: not queued"
+            self._events.job(job, "TooManyGroups", told, warning=True)
+            return
         workloads = self._objects.workloads_of(job.metadata.uid)
         seen = [GroupSeen(one, self._has_pods(one)) for one in workloads]
         due = list(islice(steps_of(job, rules, groups, seen), TOGETHER))

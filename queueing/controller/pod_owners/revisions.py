@@ -27,7 +27,21 @@ class _Status(Wire, frozen=True):
     update_revision: str = ""
 
 
+class _RollingUpdate(Wire, frozen=True):
+    partition: int = 0
+
+
+class _Strategy(Wire, frozen=True):
+    type: str = ""
+    rolling_update: _RollingUpdate = _RollingUpdate()
+
+
+class _Spec(Wire, frozen=True):
+    update_strategy: _Strategy = _Strategy()
+
+
 class _StatefulSet(Wire, frozen=True):
+    spec: _Spec = _Spec()
     status: _Status = _Status()
 
 
@@ -49,14 +63,22 @@ class Revisions:
             current, update = (
                 job.source.value(f"status.{name}") for name in ("currentRevision", "updateRevision")
             )
+            kind, partition = (
+                job.source.value(f"spec.updateStrategy.{name}")
+                for name in ("type", "rollingUpdate.partition")
+            )
         else:
             # Made by the owner's own controller: it is not followed.
             target = STATEFUL_SETS.at(above.name, pod.metadata.namespace)
             try:
-                status = _decoder.decode(await self._client.get(target)).status
+                found = _decoder.decode(await self._client.get(target))
             except NotFoundError:
                 return False
-            current, update = status.current_revision, status.update_revision
+            current, update = found.status.current_revision, found.status.update_revision
+            strategy = found.spec.update_strategy
+            kind, partition = strategy.type, strategy.rolling_update.partition
+        if kind == "OnDelete" or (isinstance(partition, int) and partition > 0):
+            return False  # some pods stay at the revision before, and wait for quota like others
         return bool(update) and current != update and pod.metadata.labels.get(REVISION) == current
 
 

@@ -15,8 +15,8 @@ from queueing.clock import Clock
 from queueing.controller.job_pods import labelled_pods
 from queueing.core.names import Uid
 from queueing.kube.client import Client
-from queueing.translate.jobs.slices import name_of_workload, name_on_pods
-from queueing.translate.labels import POD_JOB_UID, POD_SET
+from queueing.translate.jobs.slices import name_on_pods
+from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD, SLICE_NAME
 from queueing.translate.wire.workloads import Workload
 
 AGAIN_S = 1.0
@@ -164,4 +164,5 @@ def _belongs_to(pod: Pod) -> Iterator[Pods]:
     for owner in meta.owner_references:
         if owner.controller:
             yield JobPods(Uid(owner.uid))
-            yield PodSetPods(name_of_workload(meta), meta.labels.get(POD_SET, ""))
+            for name in (SLICE_NAME, POD_WORKLOAD):
+                yield PodSetPods(meta.annotations.get(name, ""), meta.labels.get(POD_SET, ""))

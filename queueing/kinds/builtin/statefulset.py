@@ -63,7 +63,12 @@ SPEC = QueueableKindSpec(
     fixed=fixed_shape("spec.template"),
 )
 HOOKS = Hooks(
-    reads=("status.currentRevision", "status.updateRevision"),
+    reads=(
+        "status.currentRevision",
+        "status.updateRevision",
+        "spec.updateStrategy.type",
+        "spec.updateStrategy.rollingUpdate.partition",
+    ),
     pod_groups=PodGroups(
         number=lambda _: 0,
         role=lambda _: MAIN,

@@ -60,7 +60,8 @@ _BOTH: Final = (
 _OF_GROUPS: Final = (
     Demand(
         path=f"metadata.labels[{MANAGED}]",
-        expression=f"variables.labels[?'{MANAGED}'].orValue('true') == 'true'",
+        expression=f"variables.labels[?'{MANAGED}'].orValue("
+        f"variables.oldLabels[?'{MANAGED}'].orValue('') == 'true' ? '' : 'true') == 'true'",
         message="managed label value can only be 'true'",
         fault=CauseType.FORBIDDEN,
     ),

@@ -4,8 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from queueing.translate.jobs.pod_groups import is_fast
+from queueing.translate.jobs.pod_groups import is_fast, is_serving
 from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.problems import Problems
+from queueing.translate.requests import Surroundings, pod_requests
+from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import Workload
 
 
@@ -20,7 +23,7 @@ class Match:
     replaced: Sequence[PodJob]
     """Pods that have ended and were replaced."""
     fits: bool
-    """Whether the others are of the roles that the Workload has, no more of each than it has."""
+    """Whether the others are of the roles that the Workload has, and ask for no more than these."""
 
 
 def matched(members: Sequence[PodJob], workload: Workload) -> Match:
@@ -42,7 +45,27 @@ def matched(members: Sequence[PodJob], workload: Workload) -> Match:
         replaced += sorted(over, key=_by_end)[len(over) - spare :] if spare > 0 else []
     kept = {pod.role for pod in members if pod.counts}
     fits = kept <= {one.name for one in workload.spec.pod_sets}
+    fits = fits and not any(exceeds(pod, workload) for pod in members if pod.gated)
     return Match(absent, excess, [one for one in replaced if one.held], fits)
+
+
+def exceeds(pod: PodJob, workload: Workload) -> bool:
+    """Say whether a pod asks for more than its role is charged for, whatever it says its role is.
+
+    Pods of what serves may have more, for whoever makes them adds to their template.
+    """
+    if is_serving(pod.metadata):
+        return False
+    charged = next((one for one in workload.spec.pod_sets if one.name == pod.role), None)
+    if charged is None:
+        return False
+    most = _requests(charged.template)
+    asked = _requests(pod.pod_sets[0].template)
+    return any(amount > most.get(name, 0) for name, amount in asked.items())
+
+
+def _requests(template: PodTemplate) -> Mapping[str, int]:
+    return pod_requests(template.spec, Surroundings(), path="", problems=Problems())
 
 
 def trimmed(counted: Sequence[PodJob], count: int) -> Sequence[PodJob]:

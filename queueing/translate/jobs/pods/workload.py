@@ -50,7 +50,7 @@ def problem_of(pods: Sequence[PodJob]) -> str:
     return next(filter(None, (check(pods) for check in _CHECKS)), "")
 
 
-def _count_problem(pods: Sequence[PodJob]) -> str:
+def count_problem(pods: Sequence[PodJob]) -> str:
     """Say which pod has no count, or another one."""
     first = pods[0].metadata
     for meta in (one.metadata for one in pods):
@@ -115,4 +115,4 @@ def _role_problem(pods: Sequence[PodJob]) -> str:
     return ""
 
 
-_CHECKS = (_count_problem, _missing, _queue_problem, _role_problem)
+_CHECKS = (count_problem, _missing, _queue_problem, _role_problem)
