@@ -94,7 +94,13 @@ def outline_of(demand: Demand, groups: Sequence[CompiledGroup], quota_check: Quo
         for index, numbers in enumerate(together.values())
     )
     kept = tuple({r: v for r, v in one.items() if r in group_of} for one in totals)
-    return Outline(parts, kept, prices, wanted=_wanted(parts))
+    # Where topologies are concerned, quota is not all that a workload needs.
+    places = any(one.pod_set.wants_topology for one in demand.pod_sets) or any(
+        option.flavor is not None and option.flavor.topology
+        for group in groups
+        for option in group.options
+    )
+    return Outline(parts, kept, prices, wanted=None if places else _wanted(parts))
 
 
 def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], ...] | None:
@@ -107,8 +113,6 @@ def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], .
         if first is None or ask.obstacles[first] is not None:
             return None
         option = ask.group.options[first]
-        if option.flavor is not None and option.flavor.topology:
-            return None  # quota is not all that it needs
         found += [(option.resources[name], amount) for name, amount in ask.amounts_in(option.name)]
     return tuple(found)
 

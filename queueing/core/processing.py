@@ -174,7 +174,7 @@ def _rule_anew(entry: Entry, draft: Draft) -> Ruling:
 
 def _lost_its_place(entry: Entry, draft: Draft) -> bool:
     """Say whether earlier entries took the places of this one's pods, and nothing else."""
-    asks = entry.barred is None and (entry.assignment.fits or entry.targets)
+    asks = entry.barred is None and (entry.assignment.fits or entry.assignment.needs_preemption)
     recomputes = draft.world.settings.recompute_placement
     return bool(asks and recomputes) and not draft.fits(entry) and draft.lacks_place(entry)
 

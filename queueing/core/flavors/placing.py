@@ -93,6 +93,7 @@ class Placing:
         if not places_all and not any(one.pod_set.wants_topology for one in answer.demand.pod_sets):
             return NOBODY
         found: dict[FlavorName, list[PodSetRequest]] = {}
+        sound = True
         for number, one in enumerate(answer.demand.pod_sets):
             if not one.count or not (one.pod_set.wants_topology or places_all):
                 continue
@@ -100,9 +101,10 @@ class Placing:
             if flavor is None:
                 answer.grade, answer.severity = NO_FIT, Severity.NO_MATCHING_FLAVOR
                 answer.troubles.append((one.pod_set.name, [Unreadable(problem)]))
-                return NOBODY
-            found.setdefault(flavor, []).append(_request(one.pod_set, one.count))
-        return found
+                sound = False
+            else:
+                found.setdefault(flavor, []).append(_request(one.pod_set, one.count))
+        return found if sound else NOBODY
 
     def _flavor(self, answer: Assignment, number: int) -> tuple[FlavorName | None, str]:
         """Return the flavor with a topology that a pod set got, or why there is none."""

@@ -7,10 +7,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 
+T = TypeVar("T")
 SLICES_MAX = 1000
 DOMAINS_MAX = 100_000
 """Of one slice."""
@@ -34,11 +35,16 @@ def encode(assignment: Assignment, *, by_prefix: bool = True) -> dict[str, Any]:
 
 
 def decode(document: Mapping[str, Any]) -> Assignment:
-    """Return what was encoded. The document must obey the schema."""
-    return Assignment(
-        tuple(document["levels"]),
-        tuple(domain for one in document["slices"] for domain in _domains(one)),
-    )
+    """Return what was encoded. The document must obey the schema.
+
+    Raises ValueError where its parts contradict each other.
+    """
+    levels = tuple(document["levels"])
+    domains = tuple(domain for one in document["slices"] for domain in _domains(one))
+    if any(len(one.values) != len(levels) for one in domains):
+        msg = "not one value per level"
+        raise ValueError(msg)
+    return Assignment(levels, domains)
 
 
 def _domains(document: Mapping[str, Any]) -> Iterator[Domain]:
@@ -48,17 +54,25 @@ def _domains(document: Mapping[str, Any]) -> Iterator[Domain]:
     return map(Domain, zip(*columns, strict=True), counts)
 
 
+def _whole(found: list[T], count: int) -> list[T]:
+    if len(found) != count:
+        msg = f"{len(found)} values for {count} domains"
+        raise ValueError(msg)
+    return found
+
+
 def _numbers(document: Mapping[str, Any], count: int) -> list[int]:
     if "universal" in document:
         return [document["universal"]] * count
-    return list(document["individual"])
+    return _whole(list(document["individual"]), count)
 
 
 def _values(document: Mapping[str, Any], count: int) -> list[str]:
     if "universal" in document:
         return [document["universal"]] * count
     parts = document["individual"]
-    return [f"{parts.get('prefix', '')}{one}{parts.get('suffix', '')}" for one in parts["roots"]]
+    middles = _whole(list(parts["roots"]), count)
+    return [f"{parts.get('prefix', '')}{one}{parts.get('suffix', '')}" for one in middles]
 
 
 def _slice(domains: Sequence[Domain]) -> dict[str, Any]:

@@ -259,7 +259,10 @@ class Tree:
         return all(
             amounts
             and key in self.domains.leaf_of
-            and all(self._left(key, one, held) >= amount for one, amount in amounts.items())
+            and all(
+                not amount or self._left(key, one, held) >= amount
+                for one, amount in amounts.items()
+            )
             for key, amounts in usage.items()
         )
 

@@ -81,7 +81,9 @@ def shelve(memory: Memory, item: Item, ruling: Ruling, reach: Reach) -> None:
         return
     queue, node = memory.queues[peers.queue], ruling.entry.node
     if peers.wait.reason is Reason.TOPOLOGY_PLACEMENT_FAILED:
-        queue.shelve(peers, ())  # it fits nowhere, whoever leaves: only nodes can help
+        groups = memory.objects.queues[peers.queue].groups
+        if not peers.demand.may_shrink and all(len(one.flavors) == 1 for one in groups):
+            queue.shelve(peers, ())  # it fits nowhere, whoever leaves: only nodes can help
         return
     rules, demand = ruling.entry.rules, ruling.entry.head.demand
     simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)

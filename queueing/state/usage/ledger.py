@@ -12,6 +12,7 @@ from typing import Protocol
 from queueing.core.credits.restraint import Restraint
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
+from queueing.core.placed_usage import places_of
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
@@ -193,6 +194,7 @@ class Ledger:
             return None
         self._withdraw(charge)
         self.changes.released.add(charge.holder.queue)
+        self.changes.vacated |= bool(places_of(charge.holder.usage))
         self._price_others(charge)
         return charge
 

@@ -131,5 +131,5 @@ def placement(found: workloads.TopologyAssignment | None) -> Assignment | None:
         return None
     try:
         return decode(found.as_document())
-    except (KeyError, IndexError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return None
