@@ -17,8 +17,13 @@ from queueing_api.crd.rules import Rule
 from queueing_api.kueue import v1beta2
 from queueing_api.queueing import v1alpha1
 from tests.cel.cases import FAILURES, VALUES, WORLD
+from tests.webhooks import marked_rows
 from tests.webhooks.table import Row, Wire, rows
 
+MARKED = [
+    Row(kind=one.kind, name=one.name, new=one.new, old=one.old) for one in marked_rows.CHANGES
+]
+"""Changes of objects whose pods are queued."""
 NO_REQUEST: Wire = {}
 ALL_POLICIES = (*POLICIES.values(), FLAVORS_OF_CHECKS, JOBS_BESIDE_A_DEFAULT_QUEUE)
 
@@ -96,7 +101,7 @@ def differing(questions: list[Question]) -> list[tuple[Any, ...]]:
 def test_expressions_of_policies_are_answered_as_kubernetes_answers_them() -> None:
     questions = [
         question
-        for row in rows()
+        for row in (*rows(), *MARKED)
         for policy in ALL_POLICIES
         if policy.kind == row.kind
         for question in of_policy(policy, row)
