@@ -7,6 +7,7 @@ long.
 """
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import replace
 
 from queueing.core.decisions import Admit, Cycle, Preempt
@@ -55,12 +56,17 @@ def _size(memory: Memory, names: Iterable[QueueName]) -> int:
 def outcome(memory: Memory, root: Node, changed: Fact, workload: Key) -> tuple[str, list[str]]:
     """Return what becomes of a workload after a change: Admit, Preempt with victims, or Wait.
 
-    Victims leave after each cycle. It is Wait also if it were admitted without the change.
+    Victims leave after each cycle. It is Wait also if a new engine would admit or evict anybody
+    without the change: then the real one knows what the trial does not, or is not at rest, and what
+    it would do after the change is not sure.
     """
     trial = _copy(memory, root)
-    _run(trial, memory.clock)
-    if workload in trial.ledger.charges:
+    if any(isinstance(one, Admit | Preempt) for one in _run(trial, memory.clock).decisions):
         return "Wait", []
+    # its first round forgot all pairs, as everything was new to it
+    trial.pairs = deepcopy(
+        {name: one for name, one in memory.pairs.items() if name in trial.queues}
+    )
     _observe(trial, changed)
     victims: dict[str, None] = {}
     for _ in range(CYCLES_MAX):

@@ -12,7 +12,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
 from tests.lives.random_events import GENTLE, Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law, seeded
 
 CYCLES = 12
 """Cycles, with all victims gone after each, within which a remedy must have its effect."""
@@ -84,3 +84,14 @@ LAWS = [pytest.param(every_remedy_works, id="every remedy works")]
 @pytest.mark.parametrize("law", LAWS)
 def test_what_is_said_to_help(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode, GENTLE)
+
+
+BROKEN_ONCE = [
+    pytest.param("as Kueue", 3154937411, id="a new engine would preempt where the old one rests"),
+]
+"""Lives in which a remedy once did not help."""
+
+
+@pytest.mark.parametrize(("mode", "seed"), BROKEN_ONCE)
+def test_lives_in_which_a_remedy_once_did_not_help(mode: str, seed: int) -> None:
+    every_remedy_works(seeded(seed, mode, GENTLE))
