@@ -171,8 +171,8 @@ def _nominate(
     preemption = None
     if not rules.never_preempts:
         preemption = _preemption(head, world, reach, spared=spared | head.spared)
-    asks = rules.offer.places or any(one.pod_set.wants_topology for one in head.demand.pod_sets)
-    placing = Placing(rules, world.tree, world.settings) if asks else None
+    places = rules.offer.outline(head.demand, world.settings.quota_check).places
+    placing = Placing(rules, world.tree, world.settings) if places else None
     search = Search(rules, node, oracle=preemption, settings=world.settings, commons=commons)
 
     def assign(demand: Demand) -> Assignment:

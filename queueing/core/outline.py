@@ -11,10 +11,10 @@ from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable
 from queueing.core.settings import QuotaCheck
+from queueing.core.topology.requests import PODS
 from queueing.core.usage import Demand, PodSetDemand
 from queueing.core.values import value
 
-PODS = ResourceName("pods")
 _OFFSET_BASIS, _PRIME, _UINT64_MAX = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 
 Amounts = tuple[tuple[ResourceName, int], ...]
@@ -66,6 +66,8 @@ class Outline:
     """A memo: assignments in their final form, by the flavors chosen."""
     wanted: tuple[tuple[FlavorResource, int], ...] | None = field(default=None, compare=False)
     """The amounts needed of the first flavors that the pods may use; None with several parts."""
+    places: bool = field(default=False, compare=False)
+    """Whether topologies are concerned, so that quota is not all that it needs."""
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
     """A memo: the assignments for which these flavors have enough, by the borrowing level of each
     (see `nomination`)."""
@@ -94,13 +96,13 @@ def outline_of(demand: Demand, groups: Sequence[CompiledGroup], quota_check: Quo
         for index, numbers in enumerate(together.values())
     )
     kept = tuple({r: v for r, v in one.items() if r in group_of} for one in totals)
-    # Where topologies are concerned, quota is not all that a workload needs.
     places = any(one.pod_set.wants_topology for one in demand.pod_sets) or any(
         option.flavor is not None and option.flavor.topology
         for group in groups
         for option in group.options
     )
-    return Outline(parts, kept, prices, wanted=None if places else _wanted(parts))
+    wanted = None if places else _wanted(parts)
+    return Outline(parts, kept, prices, wanted=wanted, places=places)
 
 
 def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], ...] | None:

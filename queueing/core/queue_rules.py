@@ -23,10 +23,9 @@ class Offer:
     ) -> None:
         self.groups = groups
         self.flavors = flavors
-        topologies = [one is not None and bool(one.topology) for one in flavors.values()]
-        self.places = any(topologies)
+        self.places = any(one is not None and one.topology for one in flavors.values())
         """Whether any flavor has a topology."""
-        self.places_all = all(topologies)
+        self.places_all = all(one.places_all for one in groups)
         """Whether all have one, so that also pods which do not request one are placed by it."""
         self._outlines: dict[Shape, Outline] = {}
 

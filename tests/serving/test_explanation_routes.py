@@ -1,13 +1,11 @@
 """Explanations over HTTP: who may ask, and whose names they read."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
 import pytest
-from aiohttp import ClientSession, web
+from aiohttp import web
 
 from queueing.explain.model import HIDDEN, Blocker, Explanation, Group, Place, QueueExplanation
 from queueing.explain.model import WorkloadExplanation as Explained
@@ -16,6 +14,7 @@ from queueing.serving.answering import Elsewhere
 from queueing.serving.frames import Frame, Question, Subject
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import visibility_application
+from tests.serving.applications import everybody, no_leader, nobody, served
 
 API = "/apis/visibility.queueing.dev/v1alpha1"
 MINE = f"{API}/namespaces/team/workloads/mine/explanation"
@@ -91,18 +90,6 @@ def leader() -> ReadModels:
     return models
 
 
-async def everybody(_request: web.Request) -> bool:
-    return True
-
-
-async def nobody(_request: web.Request) -> bool:
-    return False
-
-
-async def no_leader(_request: web.Request) -> web.Response | None:
-    return None
-
-
 async def by_the_leader(_request: web.Request) -> web.Response:
     return web.Response(body=msgspec.json.encode(explained()), content_type="application/json")
 
@@ -113,18 +100,6 @@ async def exists(target: Target) -> bool:
 
 ALONE = Elsewhere(ask=no_leader, exists=exists)
 WITH_A_LEADER = Elsewhere(ask=by_the_leader, exists=exists)
-
-
-@asynccontextmanager
-async def served(application: web.Application) -> AsyncIterator[tuple[ClientSession, str]]:
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        async with ClientSession() as session:
-            yield session, f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
 
 
 async def asked(application: web.Application, path: str) -> tuple[int, Any]:

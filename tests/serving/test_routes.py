@@ -1,12 +1,11 @@
 """What the serving process answers over HTTP."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, web
+from aiohttp import web
 
 from queueing.kube.resources import Target
 from queueing.serving.answering import Elsewhere
@@ -22,36 +21,13 @@ from queueing.serving.routes import (
 )
 from queueing.webhooks.admission import WebhookSettings
 from queueing.webhooks.jobs import QUEUE, DefaultingContext
+from tests.serving.applications import everybody, no_leader, nobody, served
 
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io/v1beta2"
 
 
-@asynccontextmanager
-async def served(application: web.Application) -> AsyncIterator[tuple[ClientSession, str]]:
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        async with ClientSession() as session:
-            yield session, f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
-async def everybody(_request: web.Request) -> bool:
-    return True
-
-
-async def nobody(_request: web.Request) -> bool:
-    return False
-
-
 async def unjudged(_request: web.Request) -> bool:
     raise ReviewError("tokenreviews is forbidden")
-
-
-async def no_leader(_request: web.Request) -> web.Response | None:
-    return None
 
 
 async def another(_request: web.Request) -> web.Response:

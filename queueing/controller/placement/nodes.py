@@ -3,12 +3,10 @@
 from collections.abc import Callable
 
 from queueing.core.facts import Fact, Gone, Kind, NodeUsageFact
-from queueing.core.names import ResourceName
+from queueing.core.topology.tree import Amounts, Sums, add_at
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import placement
 from queueing.translate.wire.nodes import BoundPod, Node
-
-Amounts = dict[ResourceName, int]
 
 
 class Nodes:
@@ -21,7 +19,7 @@ class Nodes:
         self._observe = observe
         self._pods: dict[str, tuple[str, Amounts]] = {}
         """Uid → node and usage."""
-        self._sums: dict[str, Amounts] = {}
+        self._sums: Sums = {}
         self._freed: dict[str, None] = {}
 
     def on_node(self, event: WatchEvent[Node]) -> None:
@@ -53,33 +51,22 @@ class Nodes:
         if not pod.runs or placement.is_placed(pod):
             self._drop(uid)
             return
-        node, usage = pod.spec.node_name, dict(placement.pod_usage(pod.spec))
+        node, usage = pod.spec.node_name, placement.pod_usage(pod.spec)
         known = self._pods.get(uid)
         if known == (node, usage):
             return
         if known is not None:
-            self._count(*known, -1)
+            add_at(self._sums, *known, -1)
         self._pods[uid] = node, usage
-        self._count(node, usage, 1)
+        add_at(self._sums, node, usage)
         self._freed.pop(node, None)
         self._tell(node)
 
     def _drop(self, uid: str) -> None:
         known = self._pods.pop(uid, None)
         if known is not None:
-            self._count(*known, -1)
+            add_at(self._sums, *known, -1)
             self._freed[known[0]] = None
-
-    def _count(self, node: str, usage: Amounts, sign: int) -> None:
-        sums = self._sums.setdefault(node, {})
-        for name, amount in usage.items():
-            left = sums.get(name, 0) + sign * amount
-            if left:
-                sums[name] = left
-            else:
-                sums.pop(name, None)
-        if not sums:
-            del self._sums[node]
 
     def _tell(self, node: str) -> None:
         self._observe(NodeUsageFact(name=node, usage=dict(self._sums.get(node, {}))))

@@ -12,6 +12,7 @@ from queueing.kube.client import Client
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import Resource
 from queueing.translate import labels
+from queueing.translate.jobs.gated_pods import left_of
 from queueing.translate.jobs.management import controller_of
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.view import PodJob
@@ -19,7 +20,6 @@ from queueing.translate.wire.meta import Wire
 
 STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet")
 REVISION = "controller-revision-hash"
-TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
 
 
 class _Status(Wire, frozen=True):
@@ -84,5 +84,5 @@ class Revisions:
 
 def ungated(pod: PodJob) -> MergePatch:
     """Return the patch that lets a pod run."""
-    kept = [{"name": one} for one in pod.gates if one not in (labels.GATE, TOPOLOGY_GATE)]
-    return MergePatch(body={"spec": {"schedulingGates": kept or None}})
+    gates = left_of(pod.gates, (labels.GATE, labels.TOPOLOGY_GATE))
+    return MergePatch(body={"spec": {"schedulingGates": gates}})

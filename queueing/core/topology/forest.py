@@ -3,13 +3,22 @@
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from queueing.core.names import FlavorName, ResourceName
+from queueing.core.names import FlavorName
 from queueing.core.selectors import Toleration
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.counts import Memory
-from queueing.core.topology.tree import NO_LABELS, Amounts, Journal, Node, Tree, Usage
+from queueing.core.topology.tree import (
+    NO_LABELS,
+    Amounts,
+    Journal,
+    Node,
+    Sums,
+    Tree,
+    Usage,
+    add_at,
+)
 
-Sums = dict[tuple[tuple[FlavorName, ...], bool], dict[str, dict[ResourceName, int]]]
+OfLeaves = dict[tuple[tuple[FlavorName, ...], bool], Sums]
 """(Flavors, whether leaves are single nodes) → what is used of each leaf."""
 
 
@@ -30,8 +39,8 @@ class Forest:
         self._others: dict[str, Amounts] = {}
         self.is_used = False
         """Whether any flavor ever had a topology: else nothing is placed, and nothing to undo."""
-        self._charged: Sums = {}
-        self._held: Sums = {}
+        self._charged: OfLeaves = {}
+        self._held: OfLeaves = {}
 
     def put_flavor(
         self,
@@ -118,11 +127,11 @@ class Forest:
         tree = self._memories[name].tree
         if not now:
             return tree.has_room(one.usage)
-        held: dict[str, dict[ResourceName, int]] = {}
+        held: Sums = {}
         for (flavors, hosts), usage in self._held.items():
             if self._counts(name, tree, flavors, hosts=hosts):
                 for key in one.usage.keys() & usage.keys():
-                    _add(held.setdefault(key, {}), usage[key], 1)
+                    add_at(held, key, usage[key])
         return tree.has_room(one.usage, held)
 
     def assume(self, flavor: FlavorName, usage: Usage) -> None:
@@ -139,7 +148,7 @@ class Forest:
         """
         return self.journal
 
-    def picture(self) -> Mapping[str, Sums]:
+    def picture(self) -> Mapping[str, OfLeaves]:
         """Return what is charged and held, for invariants."""
         return {"charged": self._charged, "held": self._held}
 
@@ -149,21 +158,9 @@ class Forest:
         """Say whether a flavor's tree counts what is placed in the leaves of other flavors."""
         return tree.hosts is hosts and (name in flavors or (hosts and self._overlap))
 
-    def _sum(self, to: Sums, one: Occupancy, sign: int) -> None:
+    def _sum(self, to: OfLeaves, one: Occupancy, sign: int) -> None:
         leaves = to.setdefault((one.flavors, one.hosts), {})
         for key, amounts in one.usage.items():
-            mine = leaves.setdefault(key, {})
-            _add(mine, amounts, sign)
-            if not mine:
-                del leaves[key]
+            add_at(leaves, key, amounts, sign)
         if not leaves:
             del to[one.flavors, one.hosts]
-
-
-def _add(to: dict[ResourceName, int], amounts: Amounts, sign: int) -> None:
-    for resource, amount in amounts.items():
-        left = to.get(resource, 0) + sign * amount
-        if left:
-            to[resource] = left
-        else:
-            to.pop(resource, None)

@@ -38,6 +38,21 @@ class Node:
     """Whether it is ready and not cordoned."""
 
 
+Sums = dict[str, dict[ResourceName, int]]
+"""Amounts by resource, by whatever they are of; what is zero is left out."""
+
+
+def add_at(sums: Sums, key: str, amounts: Amounts, sign: int = 1) -> None:
+    """Add amounts to those of one key, or with sign -1 take them away."""
+    mine = sums.setdefault(key, {})
+    for resource, amount in amounts.items():
+        mine[resource] = mine.get(resource, 0) + sign * amount
+        if not mine[resource]:
+            del mine[resource]
+    if not mine:
+        del sums[key]
+
+
 class Log:
     """Ids in the order in which they changed; a reader that is too late must read everything."""
 
@@ -241,13 +256,7 @@ class Tree:
 
     def _charge(self, usage: Usage, sign: int) -> None:
         for key, amounts in usage.items():
-            used = self._used.setdefault(key, {})
-            for resource, amount in amounts.items():
-                used[resource] = used.get(resource, 0) + sign * amount
-                if not used[resource]:
-                    del used[resource]
-            if not used:
-                del self._used[key]
+            add_at(self._used, key, amounts, sign)
         self._take(usage, sign, (self.free,))
 
     def has_room(self, usage: Usage, held: Usage | None = None) -> bool:

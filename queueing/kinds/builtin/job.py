@@ -9,6 +9,7 @@ from queueing.kinds.paths import ABSENT
 from queueing.kinds.pod_sets import COUNT_MAX
 from queueing.translate import labels
 from queueing.translate.jobs.indexes import count_of_union
+from queueing.translate.jobs.topology import JOB_INDEX
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     CountField,
     EndRule,
@@ -46,7 +47,7 @@ SPEC = QueueableKindSpec(
                 CountField(path="spec.parallelism"),
                 CountField(path="spec.completions", when=f'{_FOLLOWS} == "true"'),
             ],
-            topology=PodIndexes(pod_index_label="batch.kubernetes.io/job-completion-index"),
+            topology=PodIndexes(pod_index_label=JOB_INDEX),
         )
     ],
     active=StateRule(

@@ -2,6 +2,7 @@
 
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.pod_sets import COUNT_MAX
+from queueing.translate.jobs.topology import JOB_INDEX
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     KindResource,
@@ -35,7 +36,7 @@ SPEC = QueueableKindSpec(
                 f" && s.succeeded <= {_REPLICAS}).map(s, s.succeeded * count / {_REPLICAS}).sum()"
             ),
             topology=PodIndexes(
-                pod_index_label="batch.kubernetes.io/job-completion-index",
+                pod_index_label=JOB_INDEX,
                 sub_group_index_label="jobset.sigs.k8s.io/job-index",
                 sub_group_count=_REPLICAS,
             ),

@@ -12,6 +12,7 @@ from queueing.kinds.paths import ABSENT, put, value_at
 from queueing.kinds.pod_sets import MissingError, PodSet, UnreadableError
 from queueing.kinds.templates import Document
 from queueing.translate.jobs.injection import Injection, Original
+from queueing.translate.jobs.topology import JOB_INDEX
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     KindResource,
@@ -48,7 +49,7 @@ SPEC = QueueableKindSpec(
         PodSetRule(
             name=_NODE,
             topology=PodIndexes(
-                pod_index_label="batch.kubernetes.io/job-completion-index",
+                pod_index_label=JOB_INDEX,
                 sub_group_index_label="jobset.sigs.k8s.io/job-index",
                 sub_group_count="1",
             ),

@@ -16,7 +16,7 @@ from queueing.core.topology.requests import (
     TopologyRequest,
     in_order,
 )
-from queueing.core.topology.tree import Node
+from queueing.core.topology.tree import Node, Sums, add_at
 from queueing.translate import labels
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, pod_requests
@@ -56,12 +56,10 @@ def is_placed(pod: nodes.BoundPod) -> bool:
 
 def usage_by_node(pods: Iterable[nodes.BoundPod]) -> list[NodeUsageFact]:
     """Return what pods use of each node that no topology placed there, by name of the node."""
-    sums: dict[str, dict[ResourceName, int]] = {}
+    sums: Sums = {}
     for pod in pods:
         if pod.runs and not is_placed(pod):
-            mine = sums.setdefault(pod.spec.node_name, {})
-            for name, amount in pod_usage(pod.spec).items():
-                mine[name] = mine.get(name, 0) + amount
+            add_at(sums, pod.spec.node_name, pod_usage(pod.spec))
     return [NodeUsageFact(name=name, usage=sums[name]) for name in sorted(sums)]
 
 

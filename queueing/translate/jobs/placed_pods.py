@@ -4,52 +4,25 @@ A pod's rank is its number among the pods of the set, by the labels that its kin
 follow the order of the domains, so that neighbours in rank are neighbours on the network. Without
 numbers that make sense, pods go to the domains in the order in which they are listed.
 """
-# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from queueing.core.topology.assignment import Assignment, Domain
 from queueing.translate import labels
+from queueing.translate.jobs.gated_pods import GatedPod, left_of
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.topology import JOB_INDEX
-from queueing.translate.wire.meta import Meta, Wire
-from queueing.translate.wire.pods import SchedulingGate
 from queueing.translate.wire.workloads import PodSet, TopologyRequest, Workload
 
 OFFSET = "kueue.x-k8s.io/pod-index-offset"
-_ENDED = frozenset({"Succeeded", "Failed"})
 
 
-class PlacedPodSpec(Wire, frozen=True):
-    """What we read of its spec."""
-
-    node_selector: dict[str, str] = {}
-    scheduling_gates: list[SchedulingGate] = []
-
-
-class PlacedPodStatus(Wire, frozen=True):
-    """How far it is."""
-
-    phase: str = ""
-
-
-class PlacedPod(Wire, frozen=True):
+class PlacedPod(GatedPod, frozen=True):
     """A pod whose node a topology chooses."""
 
-    metadata: Meta
-    spec: PlacedPodSpec = PlacedPodSpec()
-    status: PlacedPodStatus = PlacedPodStatus()
-
-    @property
-    def is_gated(self) -> bool:
-        """Whether it waits until it is known where it goes."""
-        return any(gate.name == labels.TOPOLOGY_GATE for gate in self.spec.scheduling_gates)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it needs no node any more."""
-        return self.status.phase in _ENDED
+    gate: ClassVar[str] = labels.TOPOLOGY_GATE
 
 
 class UnrankedError(ValueError):
@@ -75,10 +48,8 @@ def ways(
 
 def letting_go(pod: PlacedPod, way: Way) -> MergePatch:
     """Return the patch that sends a pod on its way."""
-    gates = [
-        {"name": one.name} for one in pod.spec.scheduling_gates if one.name != labels.TOPOLOGY_GATE
-    ]
-    return MergePatch(body={"spec": {"schedulingGates": gates or None, "nodeSelector": dict(way)}})
+    gates = left_of(pod.spec.gates, (pod.gate,))
+    return MergePatch(body={"spec": {"schedulingGates": gates, "nodeSelector": dict(way)}})
 
 
 def _by_rank(

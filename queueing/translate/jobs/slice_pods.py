@@ -1,51 +1,21 @@
 """Pods of an elastic job: which of them its admitted slice covers, and what lets these go."""
-# ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from queueing.translate import labels
+from queueing.translate.jobs.gated_pods import GatedPod, left_of
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.slices import name_of_workload, name_on_pods
-from queueing.translate.wire.meta import Meta, Wire
-from queueing.translate.wire.pods import SchedulingGate, Toleration
 from queueing.translate.wire.workloads import PodSetUpdate, Workload
 
-_ENDED = frozenset({"Succeeded", "Failed"})
 
+class SlicePod(GatedPod, frozen=True):
+    """A pod of an elastic job, which waits until a slice covers it."""
 
-class SlicePodSpec(Wire, frozen=True):
-    """What we read of its spec."""
-
-    node_selector: dict[str, str] = {}
-    tolerations: list[Toleration] = []
-    scheduling_gates: list[SchedulingGate] = []
-
-
-class SlicePodStatus(Wire, frozen=True):
-    """How far it is."""
-
-    phase: str = ""
-
-
-class SlicePod(Wire, frozen=True):
-    """A pod of an elastic job."""
-
-    metadata: Meta
-    spec: SlicePodSpec = SlicePodSpec()
-    status: SlicePodStatus = SlicePodStatus()
-
-    @property
-    def is_gated(self) -> bool:
-        """Whether it waits until a slice covers it."""
-        return any(gate.name == labels.ELASTIC for gate in self.spec.scheduling_gates)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it uses nothing any more."""
-        return self.status.phase in _ENDED
+    gate: ClassVar[str] = labels.ELASTIC
 
 
 def covered(workload: Workload, pods: Iterable[SlicePod]) -> tuple[list[SlicePod], bool]:
@@ -83,8 +53,7 @@ def letting_go(pod: SlicePod, workload: Workload) -> MergePatch | None:
                 return None
             gained[name] |= {key: value for key, value in more.items() if key not in found}
         tolerations += [one for one in update.tolerations if one not in tolerations]
-    gates = [{"name": one.name} for one in spec.scheduling_gates if one.name != labels.ELASTIC]
-    changed: dict[str, Any] = {"schedulingGates": gates or None}
+    changed: dict[str, Any] = {"schedulingGates": left_of(spec.gates, (pod.gate,))}
     if gained["nodeSelector"]:
         changed["nodeSelector"] = gained["nodeSelector"]
     if len(tolerations) > len(spec.tolerations):

@@ -15,6 +15,7 @@ from queueing.translate import labels
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.environment import each_name_once
 from queueing.translate.jobs.equivalence import equivalent
+from queueing.translate.jobs.gated_pods import left_of
 from queueing.translate.jobs.injection import ConflictError, Injection, inject
 from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.jobs.pod_groups import group_of, key_of_group
@@ -163,8 +164,7 @@ class PodJob(JobView):
         template = PodTemplate(metadata=own, spec=self.pod_sets[0].template.spec)
         body = inject(template, one)
         ours = {labels.GATE, labels.TOPOLOGY_GATE} - set(one.scheduling_gates)
-        kept = [{"name": name} for name in self.gates if name not in ours]
-        body.setdefault("spec", {})["schedulingGates"] = kept or None
+        body.setdefault("spec", {})["schedulingGates"] = left_of(self.gates, ours)
         rank = self.metadata.labels.get(self.metadata.annotations.get(labels.POD_RANK_LABEL, ""))
         if rank is not None:
             body.setdefault("metadata", {}).setdefault("labels", {})[labels.POD_RANK] = rank
@@ -181,10 +181,9 @@ class PodJob(JobView):
     def freed(self) -> Patch:
         """Return the patch after which the pod is none of ours: it runs, and is not followed."""
         kept = [one for one in self.metadata.finalizers if one != labels.MANAGED]
-        ours = (labels.GATE, labels.TOPOLOGY_GATE)
-        gates = [{"name": name} for name in self.gates if name not in ours]
+        gates = left_of(self.gates, (labels.GATE, labels.TOPOLOGY_GATE))
         meta = {"finalizers": kept or None, "labels": {labels.MANAGED: None}}
-        return MergePatch(body={"metadata": meta, "spec": {"schedulingGates": gates or None}})
+        return MergePatch(body={"metadata": meta, "spec": {"schedulingGates": gates}})
 
     @override
     def suspension(self, *, mark: bool) -> Patch | None:
