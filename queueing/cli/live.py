@@ -46,6 +46,8 @@ KINDS = (
 )
 SELECTED = {"Job": labels.QUEUE_NAME, "Pod": WORKLOAD_UID}
 """Kinds of which only those with a label are asked for."""
+ON_NODES = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+"""The pods that take room of a node, which matter as soon as there is a topology."""
 
 
 class _Meta(msgspec.Struct):
@@ -97,13 +99,21 @@ async def _everything(
             except ForbiddenError:
                 if not is_beside:
                     raise
+        if "Pod" in kinds and any(one["kind"] == "Topology" for one in items):
+            known = {one["metadata"]["uid"] for one in items if one["kind"] == "Pod"}
+            bound = await _all_of(client, RESOURCES["Pod"], fields=ON_NODES)
+            items += [one for one in bound if one["metadata"]["uid"] not in known]
     return {"apiVersion": "v1", "kind": "List", "items": items}
 
 
-async def _all_of(client: Client, resource: Resource, label: str) -> list[dict[str, Any]]:
+async def _all_of(
+    client: Client, resource: Resource, label: str = "", fields: str = ""
+) -> list[dict[str, Any]]:
     """List one kind; a kind that the cluster does not have has no objects."""
     try:
-        found = await list_all(client, resource.within(), dict[str, Any], label_selector=label)
+        found = await list_all(
+            client, resource.within(), dict[str, Any], label_selector=label, field_selector=fields
+        )
     except NotFoundError:
         return []
     for item in found:

@@ -44,6 +44,10 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "devices": CommandEntry(
             "queueing.cli.devices", "Show the devices of flavors, and who holds them."
         ),
+        "topology": CommandEntry(
+            "queueing.cli.topology.command",
+            "Show racks and nodes: what fits where, who sits there.",
+        ),
         "kind": CommandEntry(
             "queueing.cli.kind.command", "Show kinds of jobs, and try a description of another."
         ),

@@ -12,4 +12,7 @@ that runs; `spelling` is how times and lists are told. `proposals` are changes o
 may help, `quota_proposals` those of queues. `remedies` keeps those after which the engine admits
 the workload: by `probe` if they concern it alone, else by a `trial`, a small engine of the same
 tree of cohorts.
+
+`layout` tells of a topology what fits into each domain and who sits there, `openings` whom it would
+cost to make room in one.
 """

@@ -148,6 +148,13 @@ class Forest:
         """
         return self.journal
 
+    def counts_in(self, flavor: FlavorName, one: Occupancy) -> bool:
+        """Say whether what is placed counts in a flavor's tree; it does not if there is none."""
+        memory = self._memories.get(flavor)
+        return memory is not None and self._counts(
+            flavor, memory.tree, one.flavors, hosts=one.hosts
+        )
+
     def picture(self) -> Mapping[str, OfLeaves]:
         """Return what is charged and held, for invariants."""
         return {"charged": self._charged, "held": self._held}

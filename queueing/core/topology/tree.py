@@ -152,7 +152,7 @@ class Tree:
 
         Nodes must not change inside an attempt.
         """
-        problem = self._problem(node)
+        problem = self.problem(node)
         before = self._nodes.get(node.name)
         if before is not None and (problem or self.key_of(before) != self.key_of(node)):
             self.drop_node(node.name)
@@ -195,10 +195,20 @@ class Tree:
 
         It is the first by name of those that share the hostname.
         """
-        members = self._members[self.domains.path[leaf][-1]]
+        members = self._members[self.key_at(leaf)]
         return members[min(members)]
 
-    def _problem(self, node: Node) -> str:
+    def key_at(self, leaf: int) -> str:
+        """Return the key of a leaf."""
+        path = self.domains.path[leaf]
+        return path[-1] if self.hosts else ",".join(path)
+
+    def nodes_in(self, leaf: int) -> int:
+        """Count the nodes of a leaf."""
+        return len(self._members[self.key_at(leaf)])
+
+    def problem(self, node: Node) -> str:
+        """Return why a node has no domain here; empty if it has one."""
         if not node.schedulable:
             return "not ready, or cordoned"
         for key, value in self.node_labels.items():
