@@ -49,9 +49,8 @@ def judge(memory: Memory, fact: WorkloadFact, queue: QueueName) -> Ruling | None
             ),
         )
     heads = [head]
-    item = memory.items.get(fact.key)
-    if item is not None and not memory.rules.promises:
-        others = blockers_beside(memory, [item])
+    if not memory.rules.promises:
+        item, others = memory.items.get(fact.key), blockers_beside(memory, [queue])
         heads += [as_head(memory, one) for one in others if one is not item]
     with memory.tree.attempt():
         own = memory.ledger.promised.get(fact.key)

@@ -55,6 +55,7 @@ BROKEN_ONCE = [
             ("fair sharing", 23, "who must not be judged comes before others only once"),
             ("fair sharing", 1523029084, "others hear of other terms"),
             ("fair sharing", 84002028, "victims that share a claim leave together"),
+            ("fair sharing", 2223242389, "whoever came first in a queue keeps no quota any more"),
             ("taking turns", 892580809, "so where LocalQueues take turns"),
             ("taking turns", 1712258066, "who waits hears that pods are ready"),
         )

@@ -67,6 +67,7 @@ BROKEN_ONCE = [
             ("fair sharing", 5205, "so they do between three queues"),
             ("taking turns", 5184, "a minimum runtime was over before somebody came"),
             ("classical", 1410096811, "a victim that left had been released at its eviction"),
+            ("classical", 7028, "a head that blocks its queue waits for another that did"),
         )
     ),
 ]

@@ -110,14 +110,14 @@ def _first_of(memory: Memory, queue: PendingQueue, reach: Reach) -> Item | None:
     return queue.head()
 
 
-def blockers_beside(memory: Memory, items: Iterable[Item]) -> list[Item]:
-    """Return the heads that block queues in the trees of `items` and are judged all the same.
+def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
+    """Return the heads that block queues in the trees of some, and are judged with their heads.
 
     As Kueue counts, they are those that keep quota from others, or did before others took theirs.
     With promises there are none: what such a head keeps from others is charged.
     """
     found = []
-    roots = dict.fromkeys(memory.trees.roots[one.peers.queue] for one in items)
+    roots = [root for root in dict.fromkeys(map(memory.root_of, names)) if root is not None]
     for name in (name for root in roots for name in memory.trees.members[root]):
         queue = memory.queues.get(name)
         front = None if queue is None else queue.front()

@@ -18,7 +18,7 @@ from queueing.core.decisions import Cycle, Decision, Preempt, Wait
 from queueing.core.rounds import Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import PARKED, READY, Item
+from queueing.state.queues.peers import ASIDE, PARKED, READY, Item
 from queueing.state.scheduler.begin import begin
 from queueing.state.scheduler.heads import (
     as_head,
@@ -60,7 +60,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             if items:
                 memory.trees.cursor = place
                 if not memory.rules.promises:
-                    items += blockers_beside(memory, items)
+                    items += blockers_beside(memory, [one.peers.queue for one in items])
                 yield from run.round(items)
             if items or refused:
                 finished = not memory.ready
@@ -82,7 +82,7 @@ def sweep(memory: Memory, most: int) -> int:
         peers
         for name in names[start:] + names[:start]
         for peers in list(memory.queues[name].waiting)
-        if peers.stand is PARKED
+        if peers.stand is not ASIDE
     )
     found = list(islice(waiting, most))
     for peers in found:
