@@ -24,6 +24,7 @@ from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
+from queueing.controller.jobs.strays import Strays
 from queueing.controller.placement.composition import Placement
 from queueing.controller.pod_owners.reconciler import PodOwners
 from queueing.controller.queueable_kinds.reconciler import QueueableKinds
@@ -138,6 +139,7 @@ class Parts:
         self.writer.ended = self.cycles.go_on
         dependencies = self._make_job_dependencies()
         self.jobs = JobReconciler(dependencies)
+        self.strays = Strays(dependencies, self.pump.lose_job, self.pump.forget_job)
         self.pod_owners = PodOwners(dependencies)
         self.workloads = WorkloadReconciler(self.term, self._rules.life, self._departing)
         self.statuses = Statuses(
@@ -211,7 +213,7 @@ class Parts:
 
     async def look_at_job(self, key: Key) -> None:
         """Do what is due for a job, a pod or an object that is queued through its pods."""
-        if not await self.pod_owners.look(key):
+        if not (await self.strays.look(key) or await self.pod_owners.look(key)):
             await self.jobs.look(key)
 
     def reflectors_of_jobs(self) -> Iterator[tuple[Reflector[Any], str]]:

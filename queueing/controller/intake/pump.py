@@ -30,6 +30,7 @@ from queueing.translate.jobs.composition import GroupKind, JobKind, job_of
 from queueing.translate.jobs.gang import gang_of_workload
 from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pod_groups import is_of_pods
+from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
@@ -124,9 +125,22 @@ class Pump:
                 self._take_described(found)
             case Deleted(uid=uid):
                 key = self._objects.job_keys.get(uid)
-                self._lose_job(key, uid)
+                known = self._objects.jobs.get(key) if key is not None else None
+                if isinstance(known, PodJob) and known.may_go_on:
+                    self.put_anew(replace(known, unseen=True))
+                else:
+                    self._lose_job(key, uid)
             case Synced():
                 pass
+
+    def lose_job(self, found: JobView) -> None:
+        """Handle that a job is gone for good."""
+        self._lose_job(found.key, found.metadata.uid)
+
+    def forget_job(self, found: JobView) -> None:
+        """Forget a job that is none of ours any more, unless it becomes one again."""
+        self.attend_job(found.key)
+        self._objects.drop_job(found.key)
 
     def absorb_job(self, reply: bytes, kind: JobKind) -> None:
         """Handle the object that the API server returned to a write or a read."""

@@ -45,7 +45,10 @@ class Managed:
         marked = isinstance(job, JobView) and job.is_marked
         if not (marked or asks_to_be_queued(job.metadata, without_queue_name=without_queue_name)):
             return False
-        name = job.metadata.namespace
+        return self.in_namespace(job.metadata.namespace)
+
+    def in_namespace(self, name: str) -> bool:
+        """Say whether Jobs of a namespace are managed."""
         namespace, judged = self._objects.namespaces.get(name), self._judged.get(name)
         if namespace is None:
             self._judged.pop(name, None)

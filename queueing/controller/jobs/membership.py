@@ -19,13 +19,14 @@ from queueing.kube.errors import NotFoundError
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind, prebuilt_name
 from queueing.translate.jobs.management import group_kind_of
-from queueing.translate.jobs.pod_groups import is_of_pods, workload_key
-from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.jobs.pod_groups import group_of_workload, is_of_pods, workload_key
+from queueing.translate.jobs.pods.view import KIND, PodJob
 from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
 
+_GONE_MAX = 10_000
 IsPart = Callable[[JobView], Awaitable[bool]]
 """Says whether a job is queued as a part of the one that owns it. Raises KubeError."""
 
@@ -43,6 +44,8 @@ class Membership:
     ) -> None:
         self._objects, self._writes, self._is_managed = objects, writes, is_managed
         self._is_part, self._elastic = is_part, elastic
+        self._gone: dict[str, None] = {}
+        """Owners of groups, by uid, that the API server does not have any more."""
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
         """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
@@ -68,7 +71,7 @@ class Membership:
         Raises KubeError when a missing Job cannot be read.
         """
         if is_of_pods(key):
-            return self._pod_group(key)
+            return await self._pod_group(key)
         await self._look_for_missing(key)
         workloads = self._workloads(key)
         jobs = {job.metadata.uid: job for job in self._labelled(key)}
@@ -87,12 +90,21 @@ class Membership:
         ]
         return Gang(key=key, form=TOGETHER, candidates=candidates, jobs=jobs, workloads=workloads)
 
-    def _pod_group(self, key: Key) -> Gang:
-        """Return a group of pods with its Workload, which has its name."""
-        found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]
-        pods = sorted(found, key=lambda one: (one.metadata.created, one.metadata.name))
+    async def _pod_group(self, key: Key) -> Gang:
+        """Return a group of pods with its Workload, which has its name.
+
+        Pods that the Workload names are of the group whatever their labels say, and whether or not
+        the watch, which is by a label, shows them. Pods without one that are not managed are none.
+        """
         named = workload_key(key)
         there = self._objects.workloads.get(named)
+        found = {one: self._objects.jobs[one] for one in self._objects.gangs.jobs[key]}
+        if there is not None and group_of_workload(there.metadata) == key:
+            await self._look_for_pods(there)
+            found |= {one.key: one for one in self._objects.owners_of(there) if _is_pod(one)}
+        else:
+            found = {one: job for one, job in found.items() if self._is_managed(job)}
+        pods = sorted(found.values(), key=lambda one: (one.metadata.created, one.metadata.name))
         form = form_of_group(name_of(named), [one.metadata for one in pods], there)
         return Gang(
             key=key,
@@ -101,6 +113,19 @@ class Membership:
             jobs={one.metadata.uid: one for one in pods},
             workloads=() if there is None or form.taken else (there,),
         )
+
+    async def _look_for_pods(self, workload: Workload) -> None:
+        """Read pods that the Workload of a group names and the watch does not show."""
+        if is_finished(workload):
+            return
+        for owner in workload.metadata.owner_references:
+            missing = owner.uid not in self._objects.job_keys and owner.uid not in self._gone
+            if owner.kind == KIND.kind and missing:
+                await self._find(owner, workload.metadata.namespace)
+                if owner.uid not in self._objects.job_keys:
+                    self._gone[owner.uid] = None
+        if len(self._gone) > _GONE_MAX:
+            self._gone.clear()
 
     def _may_join(self, job: JobView) -> bool:
         """Say whether a Job can become a member: managed, not over, without its own Workload."""
@@ -136,6 +161,10 @@ class Membership:
 
     def _workloads(self, key: Key) -> list[Workload]:
         return [self._objects.workloads[one] for one in self._objects.gangs.workloads[key]]
+
+
+def _is_pod(job: JobView) -> bool:
+    return isinstance(job, PodJob)
 
 
 def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:

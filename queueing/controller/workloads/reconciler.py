@@ -255,14 +255,17 @@ class WorkloadReconciler:
     async def _is_gone(self, job: OwnerReference, namespace: str) -> bool:
         """Ask the API server whether a Job is gone that the store does not have.
 
-        The watch may lag behind.
+        The watch may lag behind, or not show it: a pod that has lost its mark.
         """
+        kind = self._kinds[group_kind_of(job)]
         try:
-            resource = job_resource(self._kinds[group_kind_of(job)])
-            reply = await self._writes.client.get(resource.at(job.name, namespace))
+            reply = await self._writes.client.get(job_resource(kind).at(job.name, namespace))
         except NotFoundError:
             return True
-        return msgspec.json.decode(reply, type=Identified).metadata.uid != job.uid
+        if msgspec.json.decode(reply, type=Identified).metadata.uid != job.uid:
+            return True
+        self._writes.absorb_job(reply, kind)
+        return False
 
     async def _has_pods(self, job: OwnerReference, workload: Workload) -> bool:
         """Say whether pods of a Job that is gone have not ended. Raises KubeError."""

@@ -76,6 +76,8 @@ class PodJob(JobView):
     gates: Sequence[str]
     """Its scheduling gates."""
     own_class: str
+    unseen: bool = False
+    """The watch shows it no more: it is gone, or has lost its mark."""
 
     @property
     def gated(self) -> bool:
@@ -110,9 +112,14 @@ class PodJob(JobView):
         return min(times, default=inf)
 
     @property
+    def may_go_on(self) -> bool:
+        """Whether it may be there still when the watch, which is by its mark, shows it no more."""
+        return self.is_marked and (self.held or not self.ended)
+
+    @property
     @override
     def is_marked(self) -> bool:
-        return True
+        return self.metadata.labels.get(labels.MANAGED) == "true"
 
     @property
     @override

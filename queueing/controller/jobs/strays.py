@@ -1,0 +1,79 @@
+"""Pods that the watch has ceased to show, though they may run on.
+
+Only pods with our mark, a label, are watched. That of a pod which lost it ends as that of one which
+is gone, so nothing is concluded from that: the pod stays as it was seen last, in its group and with
+its quota, until the API server says what became of it. One that is still ours gets the mark again.
+
+Called by the workers of `session` before anything else looks at a pod, with the same keys.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.managed import Managed
+from queueing.controller.stores.gang_members import is_finished
+from queueing.controller.writing.leader_writes import job_target
+from queueing.core.names import Key
+from queueing.kube.errors import NotFoundError
+from queueing.kube.objects import Identified
+from queueing.translate import labels
+from queueing.translate.jobs.patches import MergePatch
+from queueing.translate.jobs.pods.view import PodJob
+
+_MARK = MergePatch(body={"metadata": {"labels": {labels.MANAGED: "true"}}})
+
+
+class Strays:
+    """Does what is due for a pod, by its key. Raises KubeError to be called again."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        lose: Callable[[PodJob], None],
+        forget: Callable[[PodJob], None],
+    ) -> None:
+        """`lose` is told of pods that are gone, `forget` of those that are none of ours."""
+        term = dependencies.term
+        self._objects, self._writes, self._events = term.objects, term.writes, term.events
+        self._lose, self._forget = lose, forget
+        self._is_managed = Managed(term.objects, dependencies.rules)
+
+    async def look(self, key: Key) -> bool:
+        """Find out about a pod that is not watched; False for all else."""
+        pod = self._objects.jobs.get(key)
+        if not isinstance(pod, PodJob) or pod.ignored:
+            return False
+        if pod.unseen:
+            await self._ask(pod)
+            return True
+        if pod.is_marked:
+            return False
+        if self._is_ours(pod):
+            await self._writes.patch_job(pod, _MARK)
+            told = f"the label {labels.MANAGED} was taken away, and is there again"
+            self._events.job(pod, "MarkRestored", told, warning=True)
+        else:
+            self._forget(pod)
+        return True
+
+    async def _ask(self, pod: PodJob) -> None:
+        """Read a pod; its next look is by what the API server says."""
+        try:
+            reply = await self._writes.client.get(job_target(pod.kind, pod.metadata))
+        except NotFoundError:
+            self._lose(pod)
+            return
+        if msgspec.json.decode(reply, type=Identified).metadata.uid == pod.metadata.uid:
+            self._writes.absorb_job(reply, pod.kind)
+        else:
+            self._lose(pod)
+
+    def _is_ours(self, pod: PodJob) -> bool:
+        """Say whether a pod waits for us, is kept by us, or has a Workload that goes on."""
+        workloads = self._objects.workloads_for(pod.metadata.uid)
+        if not all(map(is_finished, workloads)):
+            return True
+        kept = pod.gated or pod.held
+        return kept and self._is_managed.in_namespace(pod.metadata.namespace)
