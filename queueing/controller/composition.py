@@ -140,7 +140,7 @@ class Parts:
         dependencies = self._make_job_dependencies()
         self.jobs = JobReconciler(dependencies)
         self.strays = Strays(dependencies, self.pump.lose_job, self.pump.forget_job)
-        self.pod_owners = PodOwners(dependencies)
+        self.pod_owners = PodOwners(dependencies, self._rules.kinds)
         self.workloads = WorkloadReconciler(self.term, self._rules.life, self._departing)
         self.statuses = Statuses(
             self.engine,

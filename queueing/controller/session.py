@@ -62,6 +62,7 @@ class Session:
             *parts.checkpoints.reflectors(client),
             *parts.credits.reflectors(client),
             parts.queueable_kinds.reflector(client),
+            *parts.pod_owners.reflectors(client),
         ]
         for reflector, name in ours:
             group.create_task(reflector.run(), name=f"reflector {name}")

@@ -17,7 +17,8 @@ Reading order:
    for pods, which are deleted instead of suspended, `pod_alone` and `pod_group`.
 2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
    all, `ancestry` which are part of another Job, with `owners` for those that are not followed,
-   `priorities` which priority Workloads get.
+   `priorities` which priority Workloads get. `strays` finds out about pods that the watch has
+   ceased to show.
 3. `reconciler` does what the ladder says, one step per look. `workload_writer` writes Workloads,
    and `slice_writer` those of elastic jobs, whose new pods `ungating` lets go; `evictions` evicts
    those that cannot start or run on.

@@ -3,7 +3,7 @@
 Called by the workers of `session` before Jobs are, with the same keys.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import assert_never
 
@@ -13,7 +13,7 @@ from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.pod_owners import marking
-from queueing.controller.pod_owners.revisions import Revisions, ungated
+from queueing.controller.pod_owners.revisions import Revisions, StatefulSet, ungated
 from queueing.controller.pod_owners.steps import (
     CreateGroup,
     GroupSeen,
@@ -24,10 +24,13 @@ from queueing.controller.pod_owners.steps import (
     steps_of,
 )
 from queueing.core.names import Key
+from queueing.kinds.compiler import Kind
 from queueing.kinds.grouping import groups_of
 from queueing.kinds.hooks import PodGroups
 from queueing.kinds.jobs import DescribedJob
+from queueing.kube.client import Client
 from queueing.kube.deletion import this_life
+from queueing.kube.reflector import Reflector
 from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
 from queueing.translate.jobs.group_workload import GroupOfPods, compose_group
@@ -51,13 +54,19 @@ GROUPS_MAX = 5_000
 class PodOwners:
     """Does what is due for an object or a pod, by its key. Raises KubeError to be called again."""
 
-    def __init__(self, dependencies: Dependencies) -> None:
+    def __init__(self, dependencies: Dependencies, kinds: Sequence[Kind]) -> None:
+        """`kinds` are those that are queued, among others than these."""
         term = dependencies.term
         self._objects, self._rules, self._queue = term.objects, dependencies.rules, term.queues.jobs
         self._writes, self._events, self._clock = term.writes, term.events, term.clock
         self._is_managed = Managed(term.objects, dependencies.rules)
         self._workloads = WorkloadWriter(dependencies)
-        self._revisions = Revisions(term.objects, term.writes.client)
+        self._revisions = Revisions(term.queues.jobs.add)
+        self._kinds = kinds
+
+    def reflectors(self, client: Client) -> Iterator[tuple[Reflector[StatefulSet], str]]:
+        """Yield what follows the StatefulSets that controllers make of some of these objects."""
+        return self._revisions.reflectors(client, self._kinds)
 
     async def look(self, key: Key) -> bool:
         """Do what is due; False for what is none of these, and is a job like others."""
@@ -181,5 +190,5 @@ class PodOwners:
         queue = marking.queue_of(job)
         if any(pod.metadata.labels.get(name) != value for name, value in queue.items()):
             await self._writes.patch_job(pod, MergePatch(body={"metadata": {"labels": queue}}))
-        elif labels.GATE in pod.gates and await self._revisions.is_replaced(job, pod):
+        elif labels.GATE in pod.gates and self._revisions.is_replaced(job, pod):
             await self._writes.patch_job(pod, ungated(pod))

@@ -13,7 +13,14 @@ from queueing.webhooks.marking import marking
 from queueing.webhooks.rules import OF_MUTATIONS, bound, program_of
 from queueing_api.queueing.v1alpha1.queueable_kind import ThroughPods
 from tests.controller.harness import MakeWorld, World, false, job, true
-from tests.controller.pod_owners.actor import FIRST, LEADER_WORKER_SETS, STATEFUL_SETS, acting
+from tests.controller.pod_owners.actor import (
+    FIRST,
+    LEADER_WORKER_SETS,
+    OF_LWS,
+    STATEFUL_SETS,
+    acting,
+    of_groups,
+)
 from tests.controller.pods.pod_harness import deleting, gated, phase, setup
 
 Wire = dict[str, Any]
@@ -54,10 +61,14 @@ def definition(resource: Resource) -> Wire:
 async def serving(world: MakeWorld, cpu: str) -> AsyncIterator[World]:
     """Yield a world with the two kinds and their controllers."""
     async with world(**ON) as w, acting(w.client):
-        for resource in (STATEFUL_SETS, LEADER_WORKER_SETS):
-            await w.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(resource))
+        await define(w)
         await w.make(*setup(cpu))
         yield w
+
+
+async def define(w: World) -> None:
+    for resource in (STATEFUL_SETS, LEADER_WORKER_SETS):
+        await w.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(resource))
 
 
 def marked(framework: str, thing: Wire) -> Wire:
@@ -202,6 +213,33 @@ async def test_pods_that_an_update_is_about_to_replace_do_not_hold_it_up(
         await w.client.patch_merge(target, {"status": {"updateRevision": "web-2"}})
         await w.until("Pod", "web-0", lambda one: not gated(one))
         assert not held(await workload(w, "statefulset-web-"))
+
+
+async def test_pods_of_a_group_are_let_go_by_the_update_of_the_stateful_set_that_made_them(
+    world: MakeWorld,
+) -> None:
+    async with world(**ON) as w:
+        await define(w)
+        await w.make(*setup("0"))
+        below = thing(STATEFUL_SETS, {"template": TEMPLATE})
+        below["metadata"]["labels"] = {f"{OF_LWS}/name": "web"}
+        made = msgspec.json.decode(await w.client.create(STATEFUL_SETS.within("team"), below))
+        groups = leader_worker_set(1)
+        await w.client.create(LEADER_WORKER_SETS.within("team"), groups)
+        leader = next(of_groups({**groups, "metadata": made["metadata"]}))
+        (above,) = leader["metadata"]["ownerReferences"]
+        above |= {key: made[key] for key in ("apiVersion", "kind")}
+        await w.client.create(PODS.within("team"), leader)
+        await until_marked(w, "web-0")
+        target = STATEFUL_SETS.at("web", "team", "status")
+        status = {"currentRevision": FIRST, "updateRevision": FIRST}
+        await w.client.patch_merge(target, {"status": status})
+        await w.make(job("after", cpu="0", seconds=1))
+        await w.workload("after", true("Finished"))
+        assert gated(await w.get("Pod", "web-0"))
+        await w.client.patch_merge(target, {"status": {"updateRevision": "web-2"}})
+        await w.until_gone("Pod", "web-0")  # it runs without quota, until it is replaced
+        assert not held(await workload(w, "leaderworkerset-web-0-"))
 
 
 async def test_each_group_of_a_leader_worker_set_is_admitted_by_itself(world: MakeWorld) -> None:
