@@ -31,6 +31,7 @@ from queueing.sim.kinds import (
     without_effect,
 )
 from queueing.sim.left_out import told_once
+from queueing.sim.nodes import unused_nodes
 from queueing.sim.stakes import Stakes
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate import budgets, credits_wire
@@ -296,8 +297,10 @@ class _Reader:
         """Return nodes, and what pods use of them that no topology placed."""
         if not self._places:
             return []
-        pods = self._wire("Pod", nodes.BoundPod)
-        return [*self._each("Node", nodes.Node, placement.node), *placement.usage_by_node(pods)]
+        found, pods = self._wire("Node", nodes.Node), self._wire("Pod", nodes.BoundPod)
+        flavors = self._wire("ResourceFlavor", wire.ResourceFlavor)
+        self.warnings += unused_nodes(found, flavors, self._wire("Topology", wire.Topology))
+        return [*map(placement.node, found), *placement.usage_by_node(pods)]
 
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""

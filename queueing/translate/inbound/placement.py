@@ -37,7 +37,7 @@ _PLAIN = Surroundings()
 
 def node(found: nodes.Node) -> Node:
     """Translate a Node; an amount that cannot be read counts as 0."""
-    amounts = Problems().amounts("status.allocatable", found.status.allocatable)
+    amounts = Problems().amounts("status.allocatable", found.status.offers)
     return Node(
         name=found.metadata.name,
         labels=found.metadata.labels,

@@ -22,8 +22,14 @@ class NodeSpec(Wire, frozen=True):
 class NodeStatus(Wire, frozen=True):
     """What a node offers."""
 
+    capacity: Resources = {}
     allocatable: Resources = {}
     conditions: list[NodeCondition] = []
+
+    @property
+    def offers(self) -> Resources:
+        """What pods may use: all that there is where nothing else is said, as in Kubernetes."""
+        return self.allocatable or self.capacity
 
 
 class Node(Wire, frozen=True):
