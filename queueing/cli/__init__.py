@@ -8,8 +8,9 @@ line or the field, and the way out.
 `entry` is what installed programs run first (`interrupts`: Ctrl-C is never a traceback); `main` has
 the table of commands (`lazy`). A command has the module of its name, or a package: `production`
 (`run`, `serve`), `local` (`demo`, `dev`), `usage`, `kind` (`check`, `list`), `get` (`get`, `top`),
-`submit`, `topology`. Commands that ask: `explain` (its answers: `explanations`), `plan` (laid out
-by `plan_tables`), `credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a
+`submit`, `topology`, `trace`.
+Commands that ask: `explain` (its answers: `explanations`), `plan` (laid out by `plan_tables`),
+`credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a
 cluster by `live` (which of them, says `reading`). Commands that write: `stop`, `suspend` and
 `resume` (`activity`), `requeue`, `delete`, `create`, `hand_over`, `uninstall`; which cluster, says
 `reaching`. What people name is read by `subjects`, found by `resolving` and completed by `names`.

@@ -26,6 +26,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
             "queueing.cli.get.command", "List workloads, queues, cohorts or flavors."
         ),
         "top": CommandEntry("queueing.cli.get.top", "Watch how full queues are, and who waits."),
+        "trace": CommandEntry(
+            "queueing.cli.trace.command", "Draw where the time of a workload went."
+        ),
         "submit": CommandEntry(
             "queueing.cli.submit.command", "Queue a command or a manifest, and follow it."
         ),
