@@ -24,7 +24,7 @@ def moment(after: float) -> str:
     return datetime.fromtimestamp(START + after, tz=UTC).isoformat()
 
 
-def workload(*, active: bool = True, **since: float) -> Workload:
+def workload(active: bool = True, /, **since: float) -> Workload:
     """Return a Workload made at START + 1 with conditions, True since so many seconds later.
 
     A condition whose name begins with `not_` is False.
@@ -110,7 +110,7 @@ def test_the_time_until_pods_are_ready_is_told_without_a_gap() -> None:
             id="is being evicted",
         ),
         pytest.param(
-            SeenWorkload(workload=workload(not_QuotaReserved=9, Evicted=8, active=False)),
+            SeenWorkload(workload=workload(False, not_QuotaReserved=9, Evicted=8)),
             ("stopped", 9, None),
             id="was stopped by hand",
         ),
