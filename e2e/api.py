@@ -126,13 +126,15 @@ class Api:
         namespace: str | None = None,
         *,
         propagation: str = "Background",
+        grace_s: int | None = None,
     ) -> None:
         """Delete an object; that it is gone already is fine."""
+        grace = {} if grace_s is None else {"gracePeriodSeconds": grace_s}
         try:
             self.wire.call(
                 "DELETE",
                 self._path(kind, namespace, name),
-                body={"propagationPolicy": propagation},
+                body={"propagationPolicy": propagation, **grace},
             )
         except ApiError as error:
             if error.status != 404:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.api import condition, holds
-from e2e.jobs import wait_job, wait_workload
-from e2e.nodes import make_nodes
+from e2e.jobs import running, wait_job, wait_workload, workload_of
+from e2e.nodes import make_node, make_nodes
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue, workload_priority
 from e2e.product import Controller
 from e2e.quota import wait_nothing_held
@@ -19,11 +19,16 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 RACKS = ("r1", "r2")
 
 
+def pool_of(space: World) -> dict[str, str]:
+    """Return the label of the nodes of a test."""
+    return {"topology.test/pool": space.name("pool")}
+
+
 @pytest.fixture
 def racks(space: World) -> Iterator[dict[str, str]]:
     """Make two racks of two nodes for two pods each; give the rack of each node."""
     found: dict[str, str] = {}
-    pool = {"topology.test/pool": space.name("pool")}
+    pool = pool_of(space)
     for rack in RACKS:
         labels = {**pool, "topology.test/rack": rack}
         group = space.name(rack)
@@ -49,15 +54,31 @@ def racks(space: World) -> Iterator[dict[str, str]]:
     space.wait_for_queue("team")
     yield found
     for name in found:
-        space.api.delete("Node", name)
+        if space.api.find("Node", name) is not None:
+            space.api.delete("Node", name)
 
 
 def gang(space: World, name: str, pods: int, *, run_s: float | None = None, **more: str) -> Object:
     """Return an Indexed Job whose pods must all be in one rack."""
     asked = Pods(run_s=run_s, annotations={REQUIRED: "topology.test/rack"})
     made = job(space.namespace, name, queue="team", parallelism=pods, pods=asked, labels=more)
-    made["spec"]["completionMode"] = "Indexed"
+    made["spec"] |= {"completionMode": "Indexed", "backoffLimit": 20}
     return made
+
+
+def hosts(workload: Object) -> dict[str, int]:
+    """Return how many pods of a Workload each host was given."""
+    found: dict[str, int] = {}
+    for one in workload["status"]["admission"]["podSetAssignments"]:
+        for part in one.get("topologyAssignment", {}).get("slices", ()):
+            values, counts = part["valuesPerLevel"][0], part["podCounts"]
+            prefix, suffix = (
+                values.get("individual", {}).get(end, "") for end in ("prefix", "suffix")
+            )
+            roots = values.get("individual", {}).get("roots", [values.get("universal", "")])
+            each = counts.get("individual") or [counts["universal"]] * len(roots)
+            found |= {f"{prefix}{root}{suffix}": n for root, n in zip(roots, each, strict=True)}
+    return found
 
 
 def wait_on_nodes(space: World, name: str, count: int) -> dict[int, str]:
@@ -107,3 +128,128 @@ def test_a_gang_is_on_one_rack_by_rank_and_a_larger_one_says_what_is_missing(
 
 def priority(space: World) -> dict[str, str]:
     return {"kueue.x-k8s.io/priority-class": space.name("high")}
+
+
+def test_pods_of_a_failed_node_get_another_one_and_a_gang_without_one_moves(
+    space: World, controller: Controller, racks: dict[str, str]
+) -> None:
+    space.api.create(gang(space, "small", 2))
+    before = set(wait_on_nodes(space, "small", 2).values())
+    assert len(before) == 1
+    lost = before.pop()
+    (other,) = (one for one in racks if racks[one] == racks[lost] and one != lost)
+    space.api.delete("Node", lost)
+    moved = wait_workload(space, "small", lambda one: hosts(one) == {other: 2}, "placed anew")
+    assert holds(moved, "Admitted")
+    assert "unhealthyNodes" not in moved["status"]
+    assert "schedulingStats" not in moved["status"]
+    remove_pods(space, "small", on=lost)
+    space.api.wait(
+        "Pod",
+        lambda found: [one["spec"].get("nodeName") for one in found] == [other, other],
+        namespace=space.namespace,
+        labels="job-name=small",
+        what="both pods on the other node",
+    )
+    wait_job(space, "small", running, "running on the other node")
+
+    space.api.create(gang(space, "large", 4))
+    large = wait_on_nodes(space, "large", 4)
+    assert {racks[one] for one in large.values()} == {rack for rack in RACKS if rack != racks[lost]}
+    broken = large[0]
+    taint = {"key": "broken", "effect": "NoExecute"}
+    space.api.patch("Node", broken, {"spec": {"taints": [taint]}})
+    waiting = wait_workload(
+        space, "large", lambda one: bool(one["status"].get("schedulingStats")), "evicted"
+    )
+    counted = waiting["status"]["schedulingStats"]["evictions"]
+    assert [one["reason"] for one in counted] == ["NodeFailures"]
+    told = condition(waiting, "Evicted")["message"]
+    wanted = "Workload was evicted as there was no replacement for unhealthy node(s): "
+    assert told in (f"{wanted}{broken}", f"Previously: {wanted}{broken}")
+    space.api.patch("Node", broken, {"spec": {"taints": None}})
+    wait_job(space, "large", running, "running again")
+    assert set(wait_on_nodes(space, "large", 4).values()) == set(large.values())
+
+    for name in ("small", "large"):
+        space.api.delete("Job", name, namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+
+
+def remove_pods(space: World, name: str, *, on: str) -> None:
+    """Remove the pods of a Job from a node that is gone, as the garbage collector of pods would."""
+    for pod in space.api.items("Pod", namespace=space.namespace, labels=f"job-name={name}"):
+        if pod["spec"].get("nodeName") == on:
+            space.api.delete("Pod", pod["metadata"]["name"], namespace=space.namespace, grace_s=0)
+
+
+def test_pods_are_placed_when_a_check_has_made_their_nodes(
+    space: World, controller: Controller, racks: dict[str, str]
+) -> None:
+    pool, check = {"topology.test/pool": space.name("made")}, make_provisioning_check(space)
+    queue = cluster_queue(space.name("later"), {space.name("made"): {"cpu": "100"}})
+    queue["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": check}]}
+    space.make(
+        flavor(space.name("made"), nodeLabels=pool, topologyName=space.name("dc")),
+        queue,
+        local_queue(space.namespace, "patient", space.name("later")),
+    )
+    space.wait_for_queue("patient")
+    asked = gang(space, "asks", 2)
+    asked["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "patient"
+    space.api.create(asked)
+    reserved = wait_workload(space, "asks", lambda one: holds(one, "QuotaReserved"), "reserved")
+    (held,) = reserved["status"]["admission"]["podSetAssignments"]
+    assert held["delayedTopologyRequest"] == "Pending"
+    assert "topologyAssignment" not in held
+
+    updates = [{"name": "main", "nodeSelector": {"topology.test/made": "yes"}}]
+    answer(space, "asks", check, updates)
+    space.api.wait(
+        "Event",
+        lambda found: any(
+            one["reason"] == "SecondPassFailed"
+            and one["message"].startswith("couldn't assign flavors to pod set main: no topology")
+            for one in found
+        ),
+        namespace=space.namespace,
+        what="the event that there is no place yet",
+    )
+    labels = {**pool, "topology.test/rack": "r9", "topology.test/made": "yes"}
+    made = space.name("made-node")
+    make_node(space.api, made, group=made, resources={"cpu": "2"}, labels=labels)
+    racks[made] = "r9"
+    assert set(wait_on_nodes(space, "asks", 2).values()) == {made}
+    found = workload_of(space, "asks")
+    assert holds(found, "Admitted")
+    (held,) = found["status"]["admission"]["podSetAssignments"]
+    assert held["delayedTopologyRequest"] == "Ready"
+
+    space.api.delete("Job", "asks", namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("later")])
+
+
+def make_provisioning_check(space: World) -> str:
+    """Make an AdmissionCheck whose controller, which makes nodes, is the test; return its name."""
+    name = space.name("nodes")
+    spec = {"controllerName": "kueue.x-k8s.io/provisioning-request"}
+    space.make(
+        {"apiVersion": KUEUE, "kind": "AdmissionCheck", "metadata": {"name": name}, "spec": spec}
+    )
+    now = space.api.get("AdmissionCheck", name)["metadata"]["creationTimestamp"]
+    active = {"type": "Active", "status": "True", "reason": "Active", "message": ""}
+    status = {"status": {"conditions": [{**active, "lastTransitionTime": now}]}}
+    space.api.patch("AdmissionCheck", name, status, subresource="status")
+    return name
+
+
+def answer(space: World, job_name: str, check: str, updates: list[Object]) -> None:
+    """Say that a check is Ready, and what it adds to the pods."""
+    found = wait_workload(
+        space, job_name, lambda one: bool(one["status"].get("admissionChecks")), "asked"
+    )
+    ready = {"name": check, "state": "Ready", "message": "made", "podSetUpdates": updates}
+    ready["lastTransitionTime"] = found["status"]["admissionChecks"][0]["lastTransitionTime"]
+    name = found["metadata"]["name"]
+    status = {"status": {"admissionChecks": [ready]}}
+    space.api.patch("Workload", name, status, namespace=space.namespace, subresource="status")

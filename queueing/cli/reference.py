@@ -39,8 +39,8 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             "Request less, or ask an admin for more quota or higher limits.",
         ),
         Reason.TOPOLOGY_PLACEMENT_FAILED: (
-            "There is enough quota, but the pods request placement by topology.",
-            "Remove the topology request; this version does not place pods by topology.",
+            "There is enough quota, but no domain of the topology could ever hold the pods.",
+            "Ask for a wider level or for fewer pods; the message says how many fit.",
         ),
         Reason.WAITING_FOR_PREEMPTED: (
             "Other workloads are being evicted for it.",

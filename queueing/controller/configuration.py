@@ -9,6 +9,7 @@ from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBackoff
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.topology.health import KUEUE_HEALTH, HealthRules
 from queueing.kinds.compiler import Kind
 from queueing.kinds.external import external_kind
 from queueing.kinds.registry import ELASTIC, pods_on, queued_kinds
@@ -55,6 +56,8 @@ class ControllerRules:
     pods: Pods = Pods.NONE
     configuration: Configuration | None = None
     """The file as read, for its `deviceClassMappings`."""
+    node_health: HealthRules | None = KUEUE_HEALTH
+    """When a node fails the pods that were placed on it; None to leave them where they are."""
     namespace: str = "kueue-system"
     """The namespace of this installation."""
     drivers: frozenset[Driver] = USUAL_DRIVERS
@@ -98,7 +101,19 @@ def controller_rules(
         external=tuple(map(external_kind, configuration.integrations.external_frameworks)),
         pods=pods_on(configuration.integrations.frameworks),
         configuration=configuration,
+        node_health=node_health(configuration),
         namespace=configuration.namespace,
+    )
+
+
+def node_health(configuration: Configuration) -> HealthRules | None:
+    """Derive when a node fails its pods; None if their places are not replaced."""
+    if not is_enabled(configuration, "TASFailedNodeReplacement"):
+        return None
+    return HealthRules(
+        awaits_pods=is_enabled(configuration, "TASReplaceNodeOnPodTermination"),
+        heeds_taints=is_enabled(configuration, "TASReplaceNodeOnNodeTaints"),
+        gives_up=is_enabled(configuration, "TASReplaceNodeDueToNotReadyOverFixedTime"),
     )
 
 

@@ -136,7 +136,39 @@ class Wait:
     """Whether it was nominated anew, because an earlier head chose the same victims. Only shown."""
 
 
-Decision = Admit | Preempt | Wait
+@value()
+class Place:
+    """Give the pods of a workload that holds quota these places: its second pass."""
+
+    workload: Key
+    uid: Uid
+    cluster_queue: QueueName
+    pod_sets: tuple[PodSetAssignment, ...]
+    """Its admission, with the new places."""
+    left: tuple[str, ...] = ()
+    """The failed nodes that pods leave; none where they get their first places."""
+    mode: ClassVar[None] = None
+
+
+@value()
+class Strand:
+    """The second pass of a workload that holds quota found no place for its pods.
+
+    It is tried again later; or, if it `evicts`, the workload gives its quota back, because a node
+    failed and there is no other for its pods.
+    """
+
+    workload: Key
+    uid: Uid
+    cluster_queue: QueueName
+    message: str
+    evicts: bool = False
+    mode: ClassVar[None] = None
+
+
+Decision = Admit | Preempt | Wait | Place | Strand
+Written = Admit | Preempt | Place | Strand
+"""Decisions of which each is one write of a status, unless a `Strand` does not evict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +201,12 @@ class Verdict(StrEnum):
 
 @value()
 class Outcome:
-    """How the write of an Admit or Preempt ended.
+    """How the write of a decision ended.
 
     If it was refused, the assumed decision is taken back. If it was done, or that is unknown, it
     stays assumed until the next fact of the workload (from the watch, or a quorum read).
     """
 
-    decision: Admit | Preempt
+    decision: Written
     verdict: Verdict
     message: str = ""

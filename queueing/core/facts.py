@@ -267,6 +267,8 @@ class PodSetAssignment:
     usage: Mapping[ResourceName, int]
     placement: Placement | None = None
     """Where the pods are to run; None where no topology places them."""
+    delayed: bool = False
+    """Whether their places are found only when the admission checks are Ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,6 +364,10 @@ class WorkloadFact:
     slice_of: str = ""
     """The elastic job of which it is a slice; empty for all others. Of two slices of a job, only
     the difference is charged (`core.sharing`)."""
+    unhealthy: tuple[str, ...] = ()
+    """Nodes of its admission that failed."""
+    is_one_pod: bool = False
+    """Whether its only owner is a pod, which cannot go to another node."""
     user: str = ""
     """The label `queueing.dev/user`, by which reports tell users apart."""
     finished: bool = field(init=False, repr=False, compare=False)

@@ -1,10 +1,10 @@
 """A ClusterQueue's spec joined with its flavors, ready for judging heads."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from queueing.core.eligibility import CompiledGroup, compile_group
 from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy
-from queueing.core.names import FlavorName, ResourceName
+from queueing.core.names import CheckName, FlavorName, ResourceName
 from queueing.core.outline import Outline, outline_of
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.core.usage import Demand, Shape
@@ -43,11 +43,15 @@ class Offer:
 class QueueRules:
     """The immutable rules of one ClusterQueue."""
 
-    __slots__ = ("fact", "never_preempts", "offer")
+    __slots__ = ("fact", "never_preempts", "offer", "places_later")
 
-    def __init__(self, fact: ClusterQueueFact, offer: Offer) -> None:
+    def __init__(
+        self, fact: ClusterQueueFact, offer: Offer, provisioning: Collection[CheckName] = ()
+    ) -> None:
         self.fact = fact
         self.offer = offer
+        self.places_later = frozenset(_provisioned(fact, provisioning))
+        """Flavors whose nodes may exist only when an admission check is Ready."""
         self.never_preempts = (
             fact.preemption.within_cluster_queue is PreemptionPolicy.NEVER
             and fact.preemption.reclaim_within_cohort is PreemptionPolicy.NEVER
@@ -70,8 +74,16 @@ class Catalog:
     def __init__(self) -> None:
         self._offers: dict[tuple[object, ...], Offer] = {}
 
-    def rules(self, fact: ClusterQueueFact, flavors: Mapping[FlavorName, FlavorFact]) -> QueueRules:
-        """Join a queue with its flavors; to be called again when either changes."""
+    def rules(
+        self,
+        fact: ClusterQueueFact,
+        flavors: Mapping[FlavorName, FlavorFact],
+        provisioning: Collection[CheckName] = (),
+    ) -> QueueRules:
+        """Join a queue with its flavors; to be called again when either changes.
+
+        `provisioning` are the admission checks that make nodes.
+        """
         layout: tuple[tuple[tuple[ResourceName, ...], tuple[FlavorName, ...]], ...] = tuple(
             (group.covered, tuple(one.flavor for one in group.flavors)) for group in fact.groups
         )
@@ -84,4 +96,13 @@ class Catalog:
                 for at, one in enumerate(fact.groups)
             )
             found = self._offers[layout] = Offer(tuple(groups), named)
-        return QueueRules(fact, found)
+        return QueueRules(fact, found, provisioning)
+
+
+def _provisioned(
+    fact: ClusterQueueFact, provisioning: Collection[CheckName]
+) -> Iterator[FlavorName]:
+    for check in fact.checks:
+        if check.name in provisioning:
+            named = (one.flavor for group in fact.groups for one in group.flavors)
+            yield from check.on_flavors or named

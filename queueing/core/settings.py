@@ -119,6 +119,10 @@ class Settings:
     """What is placed through one flavor counts in others that select the same nodes."""
     recompute_placement: bool = True
     """Nominate a head anew if earlier ones of its round took its place in a topology."""
+    evicts_unplaceable: bool = True
+    """Evict a workload of which a node failed if there is no other node for its pods."""
+    keeps_places_of_pods: bool = True
+    """A workload that a single pod owns keeps its place though the node failed."""
 
     rules: Rules = field(init=False, compare=False, repr=False)
     """What the engine does beyond Kueue, by `compatibility`."""

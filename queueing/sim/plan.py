@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Admit, Decision, Preempt, Wait
+from queueing.core.decisions import Admit, Decision, Place, Preempt, Strand, Wait
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
@@ -76,6 +76,10 @@ def _spelled(decision: Decision) -> tuple[object, ...]:
             return decision.workload, decision.preemptor
         case Wait():
             return decision.workload, decision.requeue, decision.mode, decision.message
+        case Place():
+            return decision.workload, decision.left, decision.pod_sets
+        case Strand():
+            return decision.workload, decision.evicts, decision.message
 
 
 def _by_rounds(world: SimulatedCluster, done: list[tuple[Decision, ...]], now: float) -> bool:
@@ -163,13 +167,15 @@ def _judged(decision: Decision) -> Key:
 
 
 def _is_new(decision: Decision) -> bool:
-    return isinstance(decision, Admit) or (
+    return isinstance(decision, Admit | Place) or (
         isinstance(decision, Preempt) and not decision.already_evicted
     )
 
 
 def _moves(decisions: Iterable[Decision]) -> bool:
-    return any(not isinstance(one, Wait) for one in decisions)
+    return any(
+        one.evicts if isinstance(one, Strand) else not isinstance(one, Wait) for one in decisions
+    )
 
 
 def _gist(decisions: Iterable[Decision]) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from queueing.core.decisions import Admit, Decision, Preempt, Reason, Wait
+from queueing.core.decisions import Admit, Decision, Place, Preempt, Reason, Strand, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.names import FlavorResource
 from queueing.core.topology.encoding import encode
@@ -81,6 +81,34 @@ def decision_as_json(decision: Decision, *, explicit: bool = True) -> dict[str, 
                 "podSetAssignments": _assignments(decision.nominated),
                 "targets": list(decision.targets),
             }
+        case Place():
+            return {
+                "workload": decision.workload,
+                "action": "Admit",
+                "clusterQueue": decision.cluster_queue,
+                "borrowing": False,
+                "reservedOnly": False,
+                "leaves": list(decision.left),
+                "podSetAssignments": _assignments(decision.pod_sets),
+            }
+        case Strand():
+            return _stranded(decision)
+
+
+def _stranded(decision: Strand) -> dict[str, Any]:
+    """Return what became of a workload that holds quota and has no place for its pods."""
+    reason = "NodeFailures" if decision.evicts else "SecondPassFailed"
+    return {
+        "workload": decision.workload,
+        "action": "Evict" if decision.evicts else "Wait",
+        "clusterQueue": decision.cluster_queue,
+        "requeue": "NotQueued",
+        "reason": reason,
+        "message": decision.message,
+        "mode": None,
+        "podSetAssignments": [],
+        "targets": [],
+    }
 
 
 def _assignments(pod_sets: Iterable[PodSetAssignment]) -> list[dict[str, Any]]:
@@ -94,6 +122,7 @@ def _assignments(pod_sets: Iterable[PodSetAssignment]) -> list[dict[str, Any]]:
                 for resource in sorted(one.usage)
             },
             "topologyAssignment": encode(one.placement) if one.placement is not None else None,
+            **({"delayedTopologyRequest": "Pending"} if one.delayed else {}),
         }
         for one in pod_sets
     ]

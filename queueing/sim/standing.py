@@ -3,7 +3,16 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from queueing.core.decisions import Admit, Decision, Preempt, Reason, Requeue, Wait
+from queueing.core.decisions import (
+    Admit,
+    Decision,
+    Place,
+    Preempt,
+    Reason,
+    Requeue,
+    Strand,
+    Wait,
+)
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
 from queueing.sim.world import SimulatedCluster
@@ -53,6 +62,8 @@ class Standing:
 
 def _queue_of(decision: Decision) -> QueueName | None:
     """Return the queue whose head was judged when something was decided."""
+    if isinstance(decision, Place | Strand):
+        return None  # it holds quota, and came before all heads
     if isinstance(decision, Preempt):
         return decision.preemptor_queue
     return decision.cluster_queue

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from queueing.core.decisions import Admit, Preempt
+from queueing.core.decisions import Admit, Place, Preempt, Strand
 from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.outbound import messages
@@ -27,7 +27,7 @@ def admitted(fact: WorkloadFact, decision: Admit, *, now: float) -> WorkloadFact
         ),
     ]
     if not decision.checks:
-        changes.append(Condition(type="Admitted", status=True, reason="Admitted", changed=now))
+        changes.append(_admitted(now))
     return replace(
         fact,
         admission=Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets),
@@ -52,6 +52,25 @@ def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadF
         for one, reason in reasons
     )
     return replace(fact, conditions=_with(fact, *changed))
+
+
+def placed(fact: WorkloadFact, decision: Place, *, now: float) -> WorkloadFact:
+    """Return the workload with the places of its second pass, and so admitted."""
+    admission = Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets)
+    changed = () if fact.admitted else (_admitted(now),)
+    return replace(fact, admission=admission, unhealthy=(), conditions=_with(fact, *changed))
+
+
+def stranded(fact: WorkloadFact, decision: Strand, *, now: float) -> WorkloadFact:
+    """Return the workload as evicted if its second pass says so."""
+    if not decision.evicts:
+        return fact
+    step = Evict(reason=EvictionReason.NODE_FAILURES, message=decision.message)
+    return replace(evicted(fact, step, now=now), unhealthy=())
+
+
+def _admitted(now: float) -> Condition:
+    return Condition(type="Admitted", status=True, reason="Admitted", changed=now)
 
 
 def evicted(fact: WorkloadFact, step: Evict, *, now: float) -> WorkloadFact:

@@ -4,7 +4,16 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
+from queueing.core.decisions import (
+    Admit,
+    Cycle,
+    Decision,
+    Outcome,
+    Place,
+    Preempt,
+    Verdict,
+    Wait,
+)
 from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
@@ -82,15 +91,21 @@ class SimulatedCluster:
             self._carry_out(decision, now)
         return cycle
 
-    def _carry_out(self, decision: Admit | Preempt | Wait, now: float) -> None:
+    def _carry_out(self, decision: Decision, now: float) -> None:
         if isinstance(decision, Wait):
             return
         before = self._workloads[decision.workload]
         self.engine.settle(Outcome(decision=decision, verdict=Verdict.DONE))
-        if isinstance(decision, Admit):
-            self.observe(transitions.admitted(before, decision, now=now))
-        else:
-            self.observe(transitions.preempted(before, decision, now=now))
+        match decision:
+            case Admit():
+                after = transitions.admitted(before, decision, now=now)
+            case Preempt():
+                after = transitions.preempted(before, decision, now=now)
+            case Place():
+                after = transitions.placed(before, decision, now=now)
+            case _:
+                after = transitions.stranded(before, decision, now=now)
+        self.observe(after)
 
     def drain(self, now: float) -> tuple[Key, ...]:
         """End the pods of evicted workloads: their quota is released, and they are requeued.

@@ -107,6 +107,8 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         recompute_placement=is_enabled(
             configuration, "TASRecomputeAssignmentWithinSchedulingCycle"
         ),
+        evicts_unplaceable=is_enabled(configuration, "TASFailedNodeReplacementFailFast"),
+        keeps_places_of_pods=is_enabled(configuration, "SkipReassignmentForPodOwnedWorkloads"),
     )
 
 

@@ -53,12 +53,23 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         " name flavors that it does not have is refused",
         "SchedulingEquivalenceHashing": "equivalent pending workloads are evaluated once",
         "SparkApplicationIntegration": "SparkApplications are queued if their framework is listed",
+        "SkipReassignmentForPodOwnedWorkloads": "a Workload of a single pod keeps its node, also"
+        " when that fails",
         "TASBalancedPlacement": "pods with a preferred level are spread evenly over its domains",
+        "TASFailedNodeReplacement": "pods of a failed node get another one",
+        "TASFailedNodeReplacementFailFast": "a Workload is evicted if there is no other node for"
+        " its pods; off, it waits for one",
         "TASHandleOverlappingFlavors": "what is placed through one flavor counts in others that"
         " select the same nodes",
         "TASProfileMixed": "unconstrained pods fill the fullest domains first; off, as all others",
         "TASRecomputeAssignmentWithinSchedulingCycle": "a workload whose place others of its round"
         " took is placed again at once; off, in the next round",
+        "TASReplaceNodeDueToNotReadyOverFixedTime": "a node that is not ready for 30 s has failed,"
+        " even if pods run there",
+        "TASReplaceNodeOnNodeTaints": "a node with a taint that pods do not tolerate has failed"
+        " them when they have ended",
+        "TASReplaceNodeOnPodTermination": "a node that is not ready has failed when its pods have"
+        " ended; off, after 30 s",
         "TASRespectNodeAffinityPreferred": "preferred node affinity comes before capacity",
         "TopologyAwareScheduling": "pods are placed by topology; off, topologies are ignored",
         "UnadmittedWorkloadsObservability": "specific reasons in `QuotaReserved`, and their metric",
@@ -94,7 +105,6 @@ LOCKED = frozenset({"ManagedJobsNamespaceSelectorAlwaysRespected", "TLSOptions"}
 _ABSENT: Mapping[str, str] = MappingProxyType(
     {
         "MultiKueue": "there is only one cluster",
-        "TAS": "places of pods on failed nodes are not replaced",
         "ElasticJobs": "elastic jobs are not placed by topology",
         "CleanupProvisioningRequests": "ProvisioningRequests are not made",
         "ConcurrentAdmission": "a Job has one Workload, without variants",
@@ -110,7 +120,6 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
             "FastQuotaReleaseInPodIntegration",
             "LWS",
             "PodIntegration",
-            "SkipReassignmentForPodOwned",
         ),
         "pods, and what is queued through its pods, are not queued",
     )

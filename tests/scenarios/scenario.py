@@ -3,13 +3,15 @@
 A scenario is a YAML file; `README.md` beside this module says what is in it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from queueing.core.decisions import Admit, Decision, Preempt, Wait
+from queueing.core.decisions import Admit, Decision, Place, Preempt, Strand, Wait
+from queueing.core.facts import PodSetAssignment
 from queueing.core.settings import Compatibility
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.sim.documents import Document, parse
@@ -101,7 +103,7 @@ def line(decision: Decision, *, explicit: bool = True) -> str:
     """Spell a decision as one line."""
     match decision:
         case Admit():
-            parts = [_assignment(decision)]
+            parts = [_assignment(decision.pod_sets)]
             parts += ["borrowing"] if decision.borrowing else []
             parts += ["reserved only"] if decision.checks else []
             return f"Admit {decision.workload} in {decision.cluster_queue}: {', '.join(parts)}"
@@ -120,8 +122,17 @@ def line(decision: Decision, *, explicit: bool = True) -> str:
                 f" {decision.message}"
             )
 
+        case Place():
+            left = f", leaving {' '.join(decision.left)}" if decision.left else ""
+            where = f"{decision.workload} in {decision.cluster_queue}{left}"
+            return f"Place {where}: {_assignment(decision.pod_sets)}"
+        case Strand():
+            evicts = ", evicted" if decision.evicts else ""
+            where = f"{decision.workload} in {decision.cluster_queue}{evicts}"
+            return f"Strand {where}: {decision.message}"
 
-def _assignment(decision: Admit) -> str:
+
+def _assignment(pod_sets: Iterable[PodSetAssignment]) -> str:
     return "; ".join(
         f"{one.name} x{one.count}"
         + "".join(
@@ -129,7 +140,8 @@ def _assignment(decision: Admit) -> str:
             for resource in sorted(one.flavors)
         )
         + _places(one.placement)
-        for one in decision.pod_sets
+        + (" later" if one.delayed else "")
+        for one in pod_sets
     )
 
 

@@ -39,7 +39,19 @@ CONDITIONS: Mapping[State, tuple[str, ...]] = MappingProxyType(
 )
 
 OWN = frozenset(
-    {"queue", "podSets", "created", "since", "flavor", "usage", "conditions", "slice", "on"}
+    {
+        "queue",
+        "podSets",
+        "created",
+        "since",
+        "flavor",
+        "usage",
+        "conditions",
+        "slice",
+        "on",
+        "delayed",
+        "failed",
+    }
 )
 METADATA = frozenset({"uid", "labels", "annotations"})
 OF_SPEC = fields(WorkloadSpec, but=("queueName", "podSets"))
@@ -93,6 +105,8 @@ def workload(line: Line, state: State, second: int, doors: Doors) -> Json:
     ]
     conditions += [_condition(kind, said) for kind, said in own.get("conditions", {}).items()]
     status = {"conditions": [_dated(one) for one in conditions], **words["status"]}
+    if failed := own.get("failed"):
+        status["unhealthyNodes"] = [{"name": one} for one in failed]
     if state is not State.PENDING:
         cluster_queue = doors.queue_of(f"{metadata['namespace']}/{queue}")
         held = [one.held(own, cluster_queue, doors) for one in sets]
@@ -158,7 +172,10 @@ class _Pods:
             for one in usage
         }
         held = {"name": self.name, "count": self.count, "flavors": flavors, "resourceUsage": usage}
-        return {**held, **_placed(own.get("on", {}))}
+        on = own.get("on", {})
+        here = on[self.name] if isinstance(on.get(self.name), dict) else on
+        delayed = {"delayedTopologyRequest": "Pending"} if own.get("delayed") else {}
+        return {**held, **_placed(here), **delayed}
 
 
 def _placed(on: Mapping[str, int]) -> Json:

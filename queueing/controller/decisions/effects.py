@@ -21,13 +21,23 @@ from queueing.controller.term import Term
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.leader_writes import workload_target
-from queueing.core.decisions import Admit, Cycle, Preempt, Verdict, Wait
+from queueing.core.decisions import (
+    Admit,
+    Cycle,
+    Place,
+    Preempt,
+    Strand,
+    Verdict,
+    Wait,
+    Written,
+)
 from queueing.core.decisions import Outcome as Settlement
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube import outcome as kube
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError
 from queueing.kube.writer import Job, WriteClass, Writer
+from queueing.translate.inbound.placement import placement
 from queueing.translate.labels import JOB_UID
 from queueing.translate.outbound import messages
 from queueing.translate.outbound import workloads as outbound
@@ -75,6 +85,12 @@ class Effects:
                     pass
                 case Wait():
                     self._waiting_reasons.note(decision)
+                case Place():
+                    self._submit(decision.workload, partial(self._place, decision, cycle.now))
+                case Strand(evicts=True):
+                    self._submit(decision.workload, partial(self._strand, decision, cycle.now))
+                case Strand():
+                    self._tell_stranded(decision)
                 case _:
                     assert_never(decision)
 
@@ -133,7 +149,37 @@ class Effects:
             events.workload(victim.metadata, "Preempted", message)
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
 
-    def _current(self, decision: Admit | Preempt) -> Workload | None:
+    async def _place(self, decision: Place, decided: float) -> None:
+        workload = self._current(decision)
+        if workload is None:
+            self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
+            return
+        now, is_first = self._term.clock.now(), not workload.status.is_true("Admitted")
+        body = outbound.place(workload, decision, now)
+        if await self._perform(decision, workload, body, decided) and is_first:
+            reserved = workload.status.changed("QuotaReserved")
+            waited_s = 0.0 if reserved is None else now - reserved
+            told = messages.admitted(decision.cluster_queue, waited_s)
+            self._term.events.workload(workload.metadata, "Admitted", told)
+
+    async def _strand(self, decision: Strand, decided: float) -> None:
+        workload = self._current(decision)
+        if workload is None:
+            self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
+            return
+        step = Evict(reason=EvictionReason.NODE_FAILURES, message=decision.message)
+        body = outbound.evict(workload, step, self._term.clock.now())
+        if await self._perform(decision, workload, body, decided):
+            reason = f"EvictedDueTo{step.wire_reason}"
+            self._term.events.workload(workload.metadata, reason, step.message)
+
+    def _tell_stranded(self, decision: Strand) -> None:
+        workload = self._current(decision)
+        if workload is not None:
+            why = decision.message
+            self._term.events.workload(workload.metadata, "SecondPassFailed", why, warning=True)
+
+    def _current(self, decision: Written) -> Workload | None:
         """Return the present Workload of a decision, which may have been made a while ago.
 
         None if it is gone, another has its name now, or it has finished.
@@ -144,7 +190,7 @@ class Effects:
         return found
 
     async def _perform(
-        self, decision: Admit | Preempt, workload: Workload, body: bytes, decided: float
+        self, decision: Written, workload: Workload, body: bytes, decided: float
     ) -> bool:
         """Write a decision and tell the engine the outcome; True when it took effect.
 
@@ -197,7 +243,7 @@ class Effects:
         self._dependencies.pump.let_go(key)
         return True
 
-    def _settle(self, decision: Admit | Preempt, verdict: Verdict, message: str = "") -> None:
+    def _settle(self, decision: Written, verdict: Verdict, message: str = "") -> None:
         self._term.engine.settle(Settlement(decision=decision, verdict=verdict, message=message))
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
@@ -211,15 +257,20 @@ class Effects:
             events.workload(meta, "Admitted", f"{admitted}; {reserved}")
 
 
-def _is_in(decision: Admit | Preempt, reply: bytes) -> bool:
-    """Say whether a Workload, as JSON, has the conditions that a decision's write sets."""
+def _is_in(decision: Written, reply: bytes) -> bool:
+    """Say whether a Workload, as JSON, has what a decision's write sets."""
     found = msgspec.json.decode(reply, type=Workload)
     if found.metadata.life != decision.uid:
         return False
     true = {one.type for one in found.status.conditions if one.status == "True"}
-    if isinstance(decision, Preempt):
+    if isinstance(decision, Preempt | Strand):
         return "Evicted" in true
     admission = found.status.admission
+    if isinstance(decision, Place):
+        held = () if admission is None else admission.pod_set_assignments
+        stored = {one.name: placement(one.topology_assignment) for one in held}
+        placed = all(stored.get(one.name) == one.placement for one in decision.pod_sets)
+        return placed and not found.status.unhealthy_nodes
     return (
         admission is not None
         and admission.cluster_queue == decision.cluster_queue

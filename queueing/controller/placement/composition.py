@@ -4,13 +4,18 @@ import asyncio
 from typing import Any, NoReturn
 
 from queueing.controller.intake.pump import Pump
+from queueing.controller.placement.failures import Failures
 from queueing.controller.placement.nodes import Nodes
+from queueing.controller.placement.placed_workloads import PlacedWorkloads
+from queueing.controller.placement.pods import Pods
 from queueing.controller.placement.ungating import Ungating
 from queueing.controller.term import Term
 from queueing.controller.workers import Workers
+from queueing.core.names import Key
+from queueing.core.topology.health import HealthRules
 from queueing.kube import resources
 from queueing.kube.client import Client
-from queueing.kube.reflector import Reflector, ReflectorSettings
+from queueing.kube.reflector import Reflector, ReflectorSettings, WatchEvent
 from queueing.translate.jobs.placed_pods import PlacedPod
 from queueing.translate.labels import POD_SET
 from queueing.translate.wire.nodes import BoundPod, Node
@@ -25,10 +30,13 @@ BOUND = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 class Placement:
     """The parts of the package in one term of leadership."""
 
-    def __init__(self, term: Term, pump: Pump) -> None:
+    def __init__(self, term: Term, pump: Pump, rules: HealthRules | None) -> None:
+        """`rules` say when nodes fail their pods; None where that changes nothing."""
         self._objects, self._pump = term.objects, pump
         self._nodes = Nodes(pump.observe)
-        self._ungating = Ungating(term)
+        self._placed, self._pods = PlacedWorkloads(term.objects), Pods()
+        self._ungating = Ungating(term, self._placed, self._pods)
+        self._failures = None if rules is None else Failures(term, self._placed, self._pods, rules)
         self._queues = term.queues
         self._needed = asyncio.Event()
 
@@ -53,23 +61,46 @@ class Placement:
 
     async def _start(self, group: asyncio.TaskGroup, client: Client) -> None:
         """Follow pods first: a node counts with what is used of it."""
-        self._queues.features.workload_changed.append(self._ungating.workload_changed)
+        self._pods.hear.append(self._ungating.pod_changed)
+        if self._failures is not None:
+            self._pods.hear.append(self._failures.pod_changed)
+        for key in self._objects.workloads:
+            self._workload_changed(key)
+        self._queues.features.workload_changed.append(self._workload_changed)
         pods = resources.PODS.within()
         marked = ReflectorSettings(label_selector=POD_SET)
         bound = ReflectorSettings(field_selector=BOUND)
         first: list[Reflector[Any]] = [
             Reflector(client, pods, BoundPod, self._nodes.on_pod, bound),
-            Reflector(client, pods, PlacedPod, self._ungating.on_pod, marked),
+            Reflector(client, pods, PlacedPod, self._pods.on_pod, marked),
         ]
         for one in first:
             group.create_task(one.run(), name="reflector pods")
         for one in first:
             await one.synced.wait()
-        nodes = Reflector(client, resources.NODES.within(), Node, self._nodes.on_node)
+        nodes = Reflector(client, resources.NODES.within(), Node, self._on_node)
         group.create_task(nodes.run(), name="reflector nodes")
         await nodes.synced.wait()
         Workers("placed pods", self._ungating.queue, self._ungating.look, WORKERS).start(group)
+        if self._failures is not None:
+            Workers("nodes", self._failures.queue, self._failures.look, WORKERS).start(group)
         group.create_task(self._tell_freed(), name="room on nodes")
+
+    def _on_node(self, event: WatchEvent[Node]) -> None:
+        self._nodes.on_node(event)
+        if self._failures is not None:
+            self._failures.on_node(event)
+
+    def _workload_changed(self, key: Key) -> None:
+        found = self._placed.changed(key)
+        if found is not None:
+            self._ungating.workload_changed(found)
+        if self._failures is None:
+            return
+        if found is None:
+            self._failures.forget(key)
+        else:
+            self._failures.workload_changed(found)
 
     async def _tell_freed(self) -> NoReturn:
         while True:

@@ -14,7 +14,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
 from queueing.controller.telemetry.traces import WorkloadTraces
-from queueing.core.decisions import Admit, Cycle, Mode, Preempt, Wait
+from queueing.core.decisions import Admit, Cycle, Mode, Place, Preempt, Strand, Wait, Written
 from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
@@ -125,9 +125,7 @@ class Reporter:
                     cluster_queue=str(one.cluster_queue), result=_search_result(one)
                 ).inc()
 
-    def decided(
-        self, decision: Admit | Preempt, workload: Workload, began: float, decided: float
-    ) -> None:
+    def decided(self, decision: Written, workload: Workload, began: float, decided: float) -> None:
         """Count and log a decision that took effect; `decided` is when, its write `began` later."""
         stored_after_s = round(self.now() - decided, 3)
         if self.traces is not None:
@@ -146,6 +144,22 @@ class Reporter:
                     decision,
                     workload,
                     preemptor=decision.preemptor,
+                    stored_after_s=stored_after_s,
+                )
+            case Place(left=left):
+                if not workload.status.is_true("Admitted"):
+                    self.confirmed(workload)
+                decide(
+                    logger, "Place", decision, workload, left=left, stored_after_s=stored_after_s
+                )
+            case Strand(message=message):
+                self.evicted(workload, "NodeFailures", "")
+                decide(
+                    logger,
+                    "Evict",
+                    decision,
+                    workload,
+                    message=message,
                     stored_after_s=stored_after_s,
                 )
             case _:
@@ -315,7 +329,7 @@ def _was_evicted_before(workload: Workload, reason: str, cause: str) -> bool:
 
 
 def decide(
-    logger: logging.Logger, text: str, decision: Admit | Preempt, workload: Workload, **more: object
+    logger: logging.Logger, text: str, decision: Written, workload: Workload, **more: object
 ) -> None:
     """Log a decision in one line, with the trace of its workload."""
     log_decision(

@@ -41,6 +41,10 @@ class Events:
         regarding = _regarding(API_VERSION, "Cohort", meta)
         self._write(regarding, "Misconfigured", f"Counts as not given: {trouble}", warning=True)
 
+    def pod(self, meta: Meta, reason: str, message: str) -> None:
+        """Record an Event of a pod."""
+        self._write(_regarding("v1", "Pod", meta), reason, message)
+
     def reserved(self, meta: Meta, message: str) -> None:
         """Record a reservation that is not an admission yet, in every mode."""
         self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)

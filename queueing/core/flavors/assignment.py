@@ -69,6 +69,8 @@ class Assignment:
     progress: Progress | None = None
     places: Mapping[PodSetName, Placement] = field(default_factory=dict)
     """Where pods go that topologies place; if preemption is needed, where they will."""
+    delayed: set[PodSetName] = field(default_factory=set)
+    """Pod sets that are placed when the admission checks are Ready."""
 
     @property
     def fits(self) -> bool:
@@ -122,9 +124,13 @@ class Assignment:
         found = self.outline.spelled.get(key)
         if found is None:
             found = self.outline.spelled[key] = self._spell()
-        if not self.places:
+        if not self.places and not self.delayed:
             return found
-        return tuple(replace(one, placement=self.places.get(one.name)) for one in found)
+        places, delayed = self.places, self.delayed
+        return tuple(
+            replace(one, placement=places.get(one.name), delayed=one.name in delayed)
+            for one in found
+        )
 
     def occupancies(self) -> tuple[Occupancy, ...]:
         """Return what the pods use of leaves of topologies."""

@@ -98,7 +98,9 @@ class Placing:
             if not one.count or not (one.pod_set.wants_topology or places_all):
                 continue
             flavor, problem = self._flavor(answer, number)
-            if flavor is None:
+            if flavor is not None and flavor in self._rules.places_later:
+                answer.delayed.add(one.pod_set.name)
+            elif flavor is None:
                 answer.grade, answer.severity = NO_FIT, Severity.NO_MATCHING_FLAVOR
                 answer.troubles.append((one.pod_set.name, [Unreadable(problem)]))
                 sound = False

@@ -237,6 +237,8 @@ def _stops(workload: WorkloadFact, stops: StopPolicies, __: LifeRules, ___: floa
 def _confirmation(workload: WorkloadFact, _: StopPolicies, __: LifeRules, ___: float) -> Life:
     if workload.admitted or any(one.state is not CheckPhase.READY for one in workload.checks):
         return NOTHING
+    if workload.admission is not None and any(one.delayed for one in workload.admission.pod_sets):
+        return NOTHING  # it is admitted with the places of its pods, by its second pass
     return Life(step=ConfirmAdmission())
 
 

@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY
+from queueing.core.decisions import Place
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import holder_of
 from queueing.core.names import Key
+from queueing.core.second_pass import awaits
 from queueing.state.intake.marks import note_mark
-from queueing.state.memory.memory import Memory
+from queueing.state.memory.memory import Memory, SecondPass
 from queueing.state.usage.charges import Charge
 
 
@@ -17,6 +19,7 @@ def give_back(memory: Memory, key: Key) -> None:
     Nothing changes if the workload holds none.
     """
     charge = memory.ledger.discharge(key)
+    memory.passes.pop(key, None)
     memory.writes.assumed_from.pop(key, None)
     memory.writes.unknown.discard(key)
     if charge is None:
@@ -42,11 +45,47 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     """Charge a workload for the quota that it holds by its status, in place of any other charge."""
     key = fact.key
     memory.writes.assumed_from.pop(key, None)
+    if memory.passes or fact.unhealthy or (fact.checks and not fact.admitted):
+        _expect_places(memory, fact)
     if key in memory.writes.unknown:
         memory.writes.unknown.discard(key)
         if key in memory.ledger.evicting and not fact.evicted:
             take_back_eviction(memory, fact)
-    holder = holder_of(fact, memory.settings)
+    charge(memory, fact)
+    note_mark(memory, fact)
+
+
+def _expect_places(memory: Memory, fact: WorkloadFact) -> None:
+    """Note whether a workload that holds quota is to be placed, or placed anew.
+
+    What was decided of it stays, unless this fact shows what became of it.
+    """
+    known = memory.passes.get(fact.key)
+    if not awaits(fact):
+        memory.passes.pop(fact.key, None)
+    elif known is None or _asks_anew(known.fact, fact):
+        memory.passes[fact.key] = SecondPass(fact)
+    elif fact.key in memory.writes.unknown:
+        known.decision = None
+
+
+def _asks_anew(before: WorkloadFact, fact: WorkloadFact) -> bool:
+    return (before.uid, before.admission, before.unhealthy, before.pod_sets) != (
+        fact.uid,
+        fact.admission,
+        fact.unhealthy,
+        fact.pod_sets,
+    )
+
+
+def charge(memory: Memory, fact: WorkloadFact) -> None:
+    """Charge a workload for what it holds by its fact, at the places that it was given since."""
+    key, pending = fact.key, memory.passes.get(fact.key)
+    if pending is not None and isinstance(pending.decision, Place) and fact.admission is not None:
+        placed = replace(fact.admission, pod_sets=pending.decision.pod_sets)
+        holder = holder_of(replace(fact, admission=placed), memory.settings)
+    else:
+        holder = holder_of(fact, memory.settings)
     if fact.uid in memory.credits.demoted:
         holder = replace(holder, priority=LOWEST_PRIORITY)
     admitted = fact.admitted
@@ -68,7 +107,6 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         _turn_ready(memory, key)
     if old is not None and old.holder.evicted and not holder.evicted:
         _spare(memory, fact)
-    note_mark(memory, fact)
 
 
 def _spare(memory: Memory, fact: WorkloadFact) -> None:

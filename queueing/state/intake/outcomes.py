@@ -1,11 +1,14 @@
 """What happens to an assumed decision when its write is done, refused or unknown."""
 
-from queueing.core.decisions import Admit, Outcome, Verdict
+from queueing.core.decisions import Admit, Outcome, Place, Strand, Verdict
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
-from queueing.state.intake.holding import give_back, take_back_eviction
+from queueing.state.intake.holding import charge, give_back, take_back_eviction
 from queueing.state.intake.joining import enqueue
 from queueing.state.memory.memory import Memory
 
+REFUSED_S = 1.0
+"""Seconds until a workload is placed again whose places were refused."""
 RETRY_DELAY_S_MAX = 60.0
 """The longest time for which a workload is held back whose decisions are refused repeatedly."""
 
@@ -21,7 +24,9 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     fact = memory.workloads.get(key)
     if fact is None or fact.uid != decision.uid:
         return
-    if isinstance(decision, Admit):
+    if isinstance(decision, Place | Strand):
+        _take_second_pass(memory, outcome, fact)
+    elif isinstance(decision, Admit):
         charge = memory.ledger.charges.get(key)
         if charge is None or charge.decision != decision:
             return
@@ -36,6 +41,18 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         _count_refusal(memory, key, decision.preemptor)
     elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
         memory.writes.unknown.add(key)
+
+
+def _take_second_pass(memory: Memory, outcome: Outcome, fact: WorkloadFact) -> None:
+    """Take in how the write of a second pass ended; one that was refused is due again after 1 s."""
+    pending = memory.passes.get(fact.key)
+    if pending is None or pending.decision != outcome.decision:
+        return
+    if outcome.verdict is Verdict.UNKNOWN:
+        memory.writes.unknown.add(fact.key)
+    elif outcome.verdict is Verdict.REFUSED:
+        pending.decision, pending.due = None, memory.clock + REFUSED_S
+        charge(memory, fact)
 
 
 def _count_refusal(memory: Memory, refused: Key, retried: Key) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from queueing.core.decisions import Requeue, Wait
+from queueing.core.decisions import Place, Requeue, Strand, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.holders import Holder
@@ -63,6 +63,19 @@ class Writes:
     """Workloads to hold back after a refusal, for so many seconds from the next cycle on."""
     punished: dict[Key, float] = field(default_factory=dict)
     """The same once that cycle has begun: until when a workload is held back."""
+
+
+@dataclass(slots=True)
+class SecondPass:
+    """A workload that holds quota and is to be placed, or placed anew."""
+
+    fact: WorkloadFact
+    """The fact that says so."""
+    due: float = float("-inf")
+    """When the next attempt is due, whatever else happens."""
+    failures: int = 0
+    decision: Place | Strand | None = None
+    """What was decided and no fact shows yet."""
 
 
 @dataclass(slots=True)
@@ -200,6 +213,9 @@ class Memory:
     """Queues that may have a head to judge; only ever iterated sorted."""
     aside: Aside = field(default_factory=Aside)
     writes: Writes = field(default_factory=Writes)
+
+    passes: dict[Key, SecondPass] = field(default_factory=dict)
+    """Workloads that hold quota and wait for places."""
 
     # Preemption that takes more than one cycle.
     pairs: dict[QueueName, Pairs] = field(default_factory=dict)

@@ -57,6 +57,8 @@ class Ripple:
     """Whether there may be more room on nodes."""
 
 
+PROVISIONING = "kueue.x-k8s.io/provisioning-request"
+"""The controller of admission checks that make nodes."""
 STILL = Ripple()
 """Nothing changed."""
 READY = Active(status=True, reason="Ready", message="Can admit new workloads")
@@ -207,7 +209,7 @@ class Objects:
             self.tree.drop_queue(name)
         else:
             self.tree.put_queue(fact)
-            self.rules[name] = self._catalog.rules(fact, self._leveled)
+            self.rules[name] = self._rules_of(fact)
         self._activity.clear()
         return Ripple(queues=(name,), structure=True)
 
@@ -257,8 +259,12 @@ class Objects:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]
         for name in reached:
             self._activity.pop(name, None)
-            self.rules[name] = self._catalog.rules(self.queues[name], self._leveled)
+            self.rules[name] = self._rules_of(self.queues[name])
         return Ripple(queues=tuple(reached))
+
+    def _rules_of(self, fact: ClusterQueueFact) -> QueueRules:
+        provisioning = [one.name for one in self.checks.values() if one.controller == PROVISIONING]
+        return self._catalog.rules(fact, self._leveled, provisioning)
 
 
 def _names_flavor(queue: ClusterQueueFact, flavor: FlavorName) -> bool:

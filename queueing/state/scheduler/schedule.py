@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import inf
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
 from queueing.core.rounds import Pause, process_round
@@ -30,6 +31,7 @@ from queueing.state.scheduler.heads import (
     world_of,
 )
 from queueing.state.scheduler.nominated import due
+from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
 
@@ -44,6 +46,8 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
     """
     run = _Run(memory, pause)
     begin(memory, now)
+    if memory.passes:
+        run.told += run_second_passes(memory)
     finished = False
     while not finished:
         promised = due(memory) if memory.ledger.promised or memory.marks else ()
@@ -97,6 +101,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     A workload that is no head gets a `Wait` with the reason why the round did not judge it.
     """
     begin(memory, now)
+    placed = run_second_passes(memory)
     promised = due(memory)
     wake_waiting(memory)
     for queue in memory.queues.values():
@@ -104,7 +109,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
             if peers.stand is not PARKED:
                 memory.wake(peers)
     memory.aside.untold.clear()
-    run, refused = _Run(memory, None), list[Wait]()
+    run, refused = _Run(memory, None, told=placed), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
@@ -194,6 +199,8 @@ def _wake_at(memory: Memory) -> float | None:
     held, charges, turns = memory.aside.held, memory.ledger.charges, memory.ledger.turns
     timer = memory.timers.next(lambda key: key in held or key in charges)
     times = [timer] if timer is not None and (memory.items or held) else []
+    if memory.passes and (due_at := next_pass(memory)) < inf:
+        times.append(due_at)
     if turns is not None and turns.next_at is not None:
         times.append(turns.next_at)
     credited = memory.credits.next_at() if memory.credits.any and memory.items else None

@@ -1,12 +1,14 @@
 """What placement by topology reads: nodes, pods on them, requests of pod sets, assignments."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from queueing.core.facts import NodeUsageFact
+from queueing.core.facts import NodeUsageFact, PodSet
 from queueing.core.names import ResourceName
 from queueing.core.selectors import Taint
 from queueing.core.topology.assignment import Assignment
 from queueing.core.topology.encoding import decode
+from queueing.core.topology.health import NodeHealth
 from queueing.core.topology.requests import (
     NOTHING_ASKED,
     PODS,
@@ -18,9 +20,11 @@ from queueing.core.topology.requests import (
 )
 from queueing.core.topology.tree import Node, Sums, add_at
 from queueing.translate import labels
+from queueing.translate.jobs.injection import ConflictError, Injection
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, pod_requests
 from queueing.translate.selectors import requirement, toleration
+from queueing.translate.times import seconds
 from queueing.translate.wire import nodes, workloads
 from queueing.translate.wire.pods import NodeSelectorTerm, PodSpec
 
@@ -42,9 +46,7 @@ def node(found: nodes.Node) -> Node:
         name=found.metadata.name,
         labels=found.metadata.labels,
         capacity={ResourceName(name): amount for name, amount in amounts.items()},
-        taints=tuple(
-            Taint(key=one.key, value=one.value, effect=one.effect) for one in found.spec.taints
-        ),
+        taints=_taints(found),
         schedulable=found.schedulable,
     )
 
@@ -80,6 +82,51 @@ def placeable(spec: PodSpec, around: Surroundings) -> Placeable:
         affinity=tuple(map(_term, required.node_selector_terms)) if required else None,
         preferences=tuple((one.weight, _term(one.preference)) for one in preferred),
     )
+
+
+def with_updates(pod_set: PodSet, checks: Iterable[workloads.CheckState]) -> PodSet:
+    """Return a pod set with what Ready admission checks add to its pods, where it matters.
+
+    If they contradict each other or the template, the pods have no place, for that reason.
+    """
+    pod = pod_set.placeable
+    updates = [
+        one
+        for check in checks
+        if check.state == "Ready"
+        for one in check.pod_set_updates
+        if one.name == pod_set.name
+    ]
+    if pod is None or not updates:
+        return pod_set
+    added = Injection(node_selector=dict(pod.node_selector))
+    try:
+        for one in updates:
+            added = added.merged(one)
+    except ConflictError as error:
+        wrong = f"invalid podSetUpdate for PodSet {pod_set.name}, error: {error}"
+        return replace(pod_set, placeable=replace(pod, unreadable_affinity=wrong))
+    more = tuple(map(toleration, added.tolerations))
+    selector = tuple(sorted(added.node_selector.items()))
+    pod = replace(pod, node_selector=selector, tolerations=(*pod.tolerations, *more))
+    return replace(pod_set, placeable=pod)
+
+
+def health(found: nodes.Node) -> NodeHealth | None:
+    """Translate whether a node is ready, and its taints; None if it does not say."""
+    said = next((one for one in found.status.conditions if one.type == "Ready"), None)
+    if said is None:
+        return None
+    return NodeHealth(
+        ready=said.status == "True",
+        since=seconds(said.last_transition_time) or 0.0,
+        taints=_taints(found),
+    )
+
+
+def _taints(found: nodes.Node) -> tuple[Taint, ...]:
+    taints = found.spec.taints
+    return tuple(Taint(key=one.key, value=one.value, effect=one.effect) for one in taints)
 
 
 def _raw(spec: PodSpec, around: Surroundings) -> dict[ResourceName, int]:

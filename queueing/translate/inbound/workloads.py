@@ -28,6 +28,7 @@ from queueing.translate.inbound.placement import (
     placement,
     topology_request,
     wants_topology,
+    with_updates,
 )
 from queueing.translate.jobs.slices import slice_of
 from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, SLICE_NAME, USER
@@ -100,6 +101,9 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     reclaimable = status.reclaimable_pods if rules.counts_reclaimable else ()
     boost, unusable_boost = _boost(meta.annotations) if rules.boosts_priority else (0, "")
     admission = _admission(status.admission, asks.pod_sets)
+    pod_sets = asks.pod_sets
+    if admission is not None and status.admission_checks:
+        pod_sets = tuple(with_updates(one, status.admission_checks) for one in pod_sets)
     unusable_admission = admission.unusable if admission is not None else ""
     sliced = slice_of(meta) if rules.slices_jobs and SLICE_NAME in meta.annotations else ""
     by_claims = ELASTIC_DEVICES if sliced and any(one.devices for one in asks.pod_sets) else ""
@@ -108,7 +112,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         key=meta.key,
         uid=meta.life,
         local_queue=_local_queue(found),
-        pod_sets=asks.pod_sets,
+        pod_sets=pod_sets,
         created=meta.created,
         priority=(spec.priority or 0) + boost,
         active=spec.active,
@@ -134,6 +138,9 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         deleting=meta.deleting,
         misconfigured="; ".join(filter(None, problems)),
         slice_of=sliced,
+        unhealthy=tuple(one.name for one in status.unhealthy_nodes),
+        is_one_pod=[(one.kind, one.api_version) for one in meta.owner_references]
+        == [("Pod", "v1")],
         user=meta.labels.get(USER, ""),
     )
 
@@ -264,4 +271,5 @@ def _assignment(
         flavors={ResourceName(name): FlavorName(found.flavors[name]) for name in found.flavors},
         usage=usage,
         placement=placement(found.topology_assignment),
+        delayed=found.delayed_topology_request == "Pending",
     )

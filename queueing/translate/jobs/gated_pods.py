@@ -4,7 +4,7 @@
 from collections.abc import Collection, Iterable
 from typing import ClassVar
 
-from queueing.translate.wire.meta import Meta, Wire
+from queueing.translate.wire.meta import Condition, Meta, Wire
 from queueing.translate.wire.pods import SchedulingGate, Toleration
 
 _ENDED = frozenset({"Succeeded", "Failed"})
@@ -16,6 +16,7 @@ class GatedPodSpec(Wire, frozen=True):
     node_selector: dict[str, str] = {}
     tolerations: list[Toleration] = []
     scheduling_gates: list[SchedulingGate] = []
+    node_name: str = ""
 
     @property
     def gates(self) -> list[str]:
@@ -27,6 +28,7 @@ class GatedPodStatus(Wire, frozen=True):
     """How far it is."""
 
     phase: str = ""
+    conditions: list[Condition] = []
 
 
 class GatedPod(Wire, frozen=True):

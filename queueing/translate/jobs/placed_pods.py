@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from queueing.core.topology.assignment import Assignment, Domain
+from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.translate import labels
 from queueing.translate.jobs.gated_pods import GatedPod, left_of
 from queueing.translate.jobs.patches import MergePatch
@@ -36,14 +36,18 @@ Way = Mapping[str, str]
 def ways(
     workload: Workload, pod_set: PodSet, assignment: Assignment, pods: Sequence[PlacedPod]
 ) -> list[tuple[PlacedPod, Way]]:
-    """Return the gated pods of a pod set that have a place, each with the way to it."""
+    """Return the gated pods of a pod set that have a place, each with the way to it.
+
+    Those whose node failed wait until there is another one for them.
+    """
     mine = [one for one in pods if one.metadata.labels.get(labels.POD_SET) == pod_set.name]
     alive = sorted((one for one in mine if not one.has_ended), key=lambda one: one.metadata.name)
     try:
         found = list(_by_rank(workload, pod_set, assignment, alive))
     except UnrankedError:
         found = list(_as_listed(assignment, alive))
-    return [(pod, way) for pod, way in found if pod.is_gated]
+    failed = {one.name for one in workload.status.unhealthy_nodes}
+    return [(pod, way) for pod, way in found if pod.is_gated and way.get(HOSTNAME) not in failed]
 
 
 def letting_go(pod: PlacedPod, way: Way) -> MergePatch:
@@ -139,3 +143,9 @@ def _as_listed(
 
 def _way(assignment: Assignment, domain: Domain) -> Way:
     return dict(zip(assignment.levels, domain.values, strict=True))
+
+
+def is_bound_for(pod: PlacedPod) -> str:
+    """Return the hostname that a pod waits for; empty if it waits for none, or not any more."""
+    waits = not (pod.is_gated or pod.spec.node_name or pod.metadata.deleting or pod.has_ended)
+    return pod.spec.node_selector.get(HOSTNAME, "") if waits else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from queueing.core.decisions import Admit, Reason, Wait
+from queueing.core.decisions import Admit, Place, Reason, Wait
 from queueing.core.facts import PodSetAssignment
 from queueing.core.lifecycle.rules import INADMISSIBLE, ON_HOLD
 from queueing.core.lifecycle.steps import (
@@ -84,6 +84,35 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
     return _status(workload, status, conditions)
 
 
+def place(workload: Workload, decision: Place, now: float) -> bytes:
+    """Write the places of a second pass; the workload is Admitted once all its pods have one.
+
+    All else of the admission stays as it is stored, to the letter.
+    """
+    conditions, admission = _conditions(workload, now), workload.status.admission
+    stored = [] if admission is None else msgspec.to_builtins(admission.pod_set_assignments)
+    found = {one.name: one for one in decision.pod_sets}
+    for one in stored:
+        placed = found.get(one["name"])
+        if placed is None or placed.placement is None:
+            continue
+        one["topologyAssignment"] = encode(placed.placement)
+        if one.get("delayedTopologyRequest"):
+            one["delayedTopologyRequest"] = "Pending" if placed.delayed else "Ready"
+    if not any(one.delayed for one in decision.pod_sets):
+        _admit(conditions)
+    status: dict[str, Any] = {"admission": {"podSetAssignments": stored}}
+    if workload.status.unhealthy_nodes:
+        status["unhealthyNodes"] = None
+    return _status(workload, status, conditions)
+
+
+def note_failed_nodes(workload: Workload, names: Sequence[str], now: float) -> bytes:
+    """Write which nodes of an admission failed."""
+    failed = [{"name": one} for one in names] or None
+    return _status(workload, {"unhealthyNodes": failed}, _conditions(workload, now))
+
+
 def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
     """Write what is wrong with a reservation, or that nothing is any more; None if it says so.
 
@@ -127,6 +156,8 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
         conditions.set("PodsReady", true=False, reason=unready, message="Not all pods are ready")
     status: dict[str, Any] = {"schedulingStats": _counted(workload, step)}
     status |= _requeue_state(workload, step)
+    if workload.status.unhealthy_nodes:
+        status["unhealthyNodes"] = None
     checks = workload.status.admission_checks
     if any(one.state != "Pending" for one in checks):
         status["admissionChecks"] = [_reset(one, now) for one in checks]
@@ -344,6 +375,8 @@ def _assignment(found: PodSetAssignment) -> dict[str, Any]:
     }
     if found.placement is not None:
         document["topologyAssignment"] = encode(found.placement)
+    if found.delayed:
+        document["delayedTopologyRequest"] = "Pending"
     return document
 
 

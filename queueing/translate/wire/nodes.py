@@ -1,6 +1,8 @@
 """Nodes, and the pods on them: what placement by topology reads."""
 # ruff: noqa: RUF012 - msgspec gives every instance its own copy of an empty default
 
+from datetime import datetime
+
 from queueing.translate.wire.meta import Meta, Resources, Wire
 from queueing.translate.wire.pods import PodSpec, Taint
 
@@ -10,6 +12,7 @@ class NodeCondition(Wire, frozen=True):
 
     type: str = ""
     status: str = ""
+    last_transition_time: datetime | None = None
 
 
 class NodeSpec(Wire, frozen=True):

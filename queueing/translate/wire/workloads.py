@@ -86,6 +86,7 @@ class PodSetAssignment(Wire, frozen=True):
     resource_usage: Resources = {}
     count: int | None = None
     topology_assignment: TopologyAssignment | None = None
+    delayed_topology_request: str = ""
 
 
 class Admission(Wire, frozen=True):
@@ -152,6 +153,12 @@ class SchedulingStats(Wire, frozen=True):
     evictions: list[EvictionCount] = []
 
 
+class UnhealthyNode(Wire, frozen=True):
+    """A node of an admission that failed."""
+
+    name: str = ""
+
+
 class WorkloadStatus(Wire, frozen=True):
     """Status of a Workload."""
 
@@ -163,6 +170,7 @@ class WorkloadStatus(Wire, frozen=True):
     accumulated_past_execution_time_seconds: int = 0
     scheduling_stats: SchedulingStats | None = None
     preemption_gates: list[GateState] = []
+    unhealthy_nodes: list[UnhealthyNode] = []
 
     def condition(self, kind: str) -> Condition | None:
         """Return a condition, whatever it says; None when nobody ever wrote it."""

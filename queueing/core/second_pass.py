@@ -1,0 +1,156 @@
+"""The second pass: places for pods of a workload that holds quota already.
+
+There are two reasons for one. Quota was reserved while an admission check could still bring nodes,
+and now the checks are Ready: the pods get their first places. Or a node failed that pods were
+given: they get another one, and all others stay where they are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from queueing.core.decisions import Place, Strand
+from queueing.core.facts import CheckPhase, PodSet, PodSetAssignment, WorkloadFact
+from queueing.core.names import FlavorName, PodSetName
+from queueing.core.reasons import NoPlace, Obstacle, Unreadable, describe
+from queueing.core.settings import Settings
+from queueing.core.topology.assignment import HOSTNAME, Unplaced
+from queueing.core.topology.assignment import Assignment as Placement
+from queueing.core.topology.forest import Forest
+from queueing.core.topology.placement import Places, place
+from queueing.core.topology.replacement import replace_node
+from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
+from queueing.core.topology.searching import Terms
+
+NO_FLAVOR = "no TAS flavor assigned"
+NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s)"
+
+
+def awaits(workload: WorkloadFact) -> bool:
+    """Say whether a workload that holds quota is to be placed, or placed anew."""
+    if not workload.holds_quota or workload.evicted or workload.deleting or not workload.active:
+        return False
+    return _awaits_first_places(workload) or bool(failed_nodes(workload))
+
+
+def failed_nodes(workload: WorkloadFact) -> tuple[str, ...]:
+    """Return the failed nodes that pods of an admitted workload were given."""
+    if workload.admission is None or not workload.admitted or not workload.unhealthy:
+        return ()
+    given = {
+        domain.values[-1]
+        for one in workload.admission.pod_sets
+        if one.placement is not None and one.placement.levels == (HOSTNAME,)
+        for domain in one.placement.domains
+    }
+    return tuple(one for one in workload.unhealthy if one in given)
+
+
+def _awaits_first_places(workload: WorkloadFact) -> bool:
+    checks = workload.checks
+    if workload.admitted or not checks or workload.admission is None:
+        return False
+    ready = all(one.state is CheckPhase.READY for one in checks)
+    return ready and any(one.delayed for one in workload.admission.pod_sets)
+
+
+def second_pass(workload: WorkloadFact, forest: Forest, settings: Settings) -> Place | Strand:
+    """Find places for the pods of a workload that `awaits` them; the forest is left as it was."""
+    failed = failed_nodes(workload)
+    if failed and workload.is_one_pod and settings.keeps_places_of_pods:
+        return _placed(workload, {}, failed)  # a pod that runs cannot move
+    wanted, troubles = _wanted(workload, forest, anew=bool(failed))
+    if not troubles:
+        terms = Terms(profile=settings.placement)
+        if failed:
+            found = _replaced(forest, wanted, failed[0], terms)
+        else:
+            found = place(forest, wanted, terms)
+        lacking = ((name, one) for name, one in found.items() if isinstance(one, Unplaced))
+        name, why = next(lacking, (None, None))
+        if name is None or why is None:
+            return _placed(workload, _placements(found), failed)
+        evicts = bool(failed) and settings.evicts_unplaceable
+        message = describe([(name, [NoPlace(why.reason)])])
+        return _stranded(workload, message, failed, evicts=evicts)
+    return _stranded(workload, describe(troubles), failed, evicts=False)
+
+
+Wanted = Mapping[FlavorName, list[PodSetRequest]]
+Troubles = list[tuple[PodSetName, list[Obstacle]]]
+
+
+def _wanted(workload: WorkloadFact, forest: Forest, *, anew: bool) -> tuple[Wanted, Troubles]:
+    """Return the pod sets to be placed by flavor, and those that have no flavor with a topology."""
+    wanted: dict[FlavorName, list[PodSetRequest]] = {}
+    troubles: Troubles = []
+    for held, pod_set in _assigned(workload):
+        if held.placement is None if anew else not held.delayed:
+            continue
+        flavor = next((one for one in sorted(set(held.flavors.values())) if forest.has(one)), None)
+        if flavor is None:
+            troubles.append((held.name, [Unreadable(NO_FLAVOR)]))
+        else:
+            wanted.setdefault(flavor, []).append(_request(held, pod_set))
+    return wanted, troubles
+
+
+def _assigned(workload: WorkloadFact) -> Iterator[tuple[PodSetAssignment, PodSet]]:
+    asked = {one.name: one for one in workload.pod_sets}
+    for held in () if workload.admission is None else workload.admission.pod_sets:
+        if held.name in asked:
+            yield held, asked[held.name]
+
+
+def _request(held: PodSetAssignment, pod_set: PodSet) -> PodSetRequest:
+    return PodSetRequest(
+        name=held.name,
+        count=held.count,
+        pod=pod_set.placeable or Placeable(requests=in_order(pod_set.requests)),
+        topology=pod_set.topology,
+        implied=not pod_set.wants_topology,
+        current=held.placement,
+    )
+
+
+def _replaced(forest: Forest, wanted: Wanted, node: str, terms: Terms) -> Places:
+    found: Places = {}
+    for flavor in sorted(wanted):
+        found |= replace_node(forest, flavor, wanted[flavor], node, terms)
+    return found
+
+
+def _placements(found: Places) -> Mapping[PodSetName, Placement]:
+    return {name: one for name, one in found.items() if isinstance(one, Placement)}
+
+
+def _placed(
+    workload: WorkloadFact, places: Mapping[PodSetName, Placement], left: tuple[str, ...]
+) -> Place:
+    admission = workload.admission
+    assert admission is not None, f"{workload.key} holds no quota"  # noqa: S101
+    return Place(
+        workload=workload.key,
+        uid=workload.uid,
+        cluster_queue=admission.cluster_queue,
+        pod_sets=tuple(
+            replace(one, placement=places[one.name], delayed=False) if one.name in places else one
+            for one in admission.pod_sets
+        ),
+        left=left,
+    )
+
+
+def _stranded(
+    workload: WorkloadFact, message: str, failed: Sequence[str], *, evicts: bool
+) -> Strand:
+    admission = workload.admission
+    assert admission is not None, f"{workload.key} holds no quota"  # noqa: S101
+    if evicts:
+        message = f"{NO_REPLACEMENT}: {','.join(failed)}"
+    return Strand(
+        workload=workload.key,
+        uid=workload.uid,
+        cluster_queue=admission.cluster_queue,
+        message=message,
+        evicts=evicts,
+    )

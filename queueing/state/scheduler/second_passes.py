@@ -1,0 +1,55 @@
+"""Second passes: workloads that hold quota are placed, or placed anew, before all heads.
+
+Called by `schedule` at the begin of a cycle. What was decided is assumed until a fact shows it: new
+places are charged in place of the old ones.
+"""
+
+from math import inf
+
+from queueing.core.decisions import Decision, Place, Strand
+from queueing.core.names import Key, Uid
+from queueing.core.second_pass import second_pass
+from queueing.state.intake.holding import charge
+from queueing.state.memory.memory import Memory
+
+DELAY_S_MAX = 30.0
+"""The longest time between two attempts that nothing has changed for; the first is 2 s."""
+
+
+def run_second_passes(memory: Memory) -> list[Decision]:
+    """Place the workloads that are due, by priority and by age of their reservation.
+
+    All are due when there may be more room on nodes. One that found no place is told of only when
+    its own time had come.
+    """
+    roomier = memory.edits.roomier or memory.ledger.changes.vacated
+    told: list[Decision] = []
+    for key in sorted(memory.passes, key=lambda one: _order(memory, one)):
+        pending, fact = memory.passes[key], memory.workloads[key]
+        on_time = pending.due <= memory.clock
+        if pending.decision is not None or not (on_time or roomier):
+            continue
+        found = second_pass(fact, memory.tree.forest, memory.settings)
+        match found:
+            case Place():
+                pending.decision = found
+                charge(memory, fact)
+            case Strand(evicts=True):
+                pending.decision = found
+            case _:
+                if not on_time:
+                    continue
+                pending.failures += 1
+                pending.due = memory.clock + min(2.0**pending.failures, DELAY_S_MAX)
+        told.append(found)
+    return told
+
+
+def next_pass(memory: Memory) -> float:
+    """Return when the next workload is due without an event; infinity for never."""
+    return min((one.due for one in memory.passes.values() if one.decision is None), default=inf)
+
+
+def _order(memory: Memory, key: Key) -> tuple[int, float, Uid]:
+    fact = memory.workloads[key]
+    return -fact.priority, fact.conditions["QuotaReserved"].changed, fact.uid

@@ -1,0 +1,193 @@
+"""Workloads that hold quota are placed anew: what is charged until the status says so."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from queueing.core.decisions import Admit, Decision, Outcome, Place, Strand, Verdict
+from queueing.core.facts import Fact, Gone, Kind, NodeUsageFact, TopologyFact, WorkloadFact
+from queueing.core.names import ResourceName
+from queueing.core.settings import Compatibility, Settings
+from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
+from queueing.core.topology.tree import Node
+from queueing.state.engine import Engine
+from queueing.testing.builders import (
+    admitted,
+    cluster_queue,
+    condition,
+    flavor,
+    local_queue,
+    namespace,
+    quota,
+    workload,
+)
+
+CPU, PODS = ResourceName("cpu"), ResourceName("pods")
+PATIENT = [Settings(compatibility=one, evicts_unplaceable=False) for one in Compatibility]
+
+
+def node(name: str, cpu: int, *, schedulable: bool = True) -> Node:
+    room = {CPU: cpu * 1000, PODS: 10}
+    return Node(name=name, labels={HOSTNAME: name}, capacity=room, schedulable=schedulable)
+
+
+def on(**pods: int) -> Assignment:
+    return Assignment((HOSTNAME,), tuple(Domain((name,), count) for name, count in pods.items()))
+
+
+def placed(name: str, cpu: int, failed: str, **pods: int) -> WorkloadFact:
+    """Return an admitted workload of pods with so many cores on these nodes."""
+    made = admitted(name, {"cpu": cpu * 1000}, queue="main", local_queue="team/main")
+    assert made.admission is not None
+    count = sum(pods.values())
+    (held,) = made.admission.pod_sets
+    held = replace(held, count=count, usage={CPU: cpu * count * 1000}, placement=on(**pods))
+    return replace(
+        made,
+        pod_sets=(replace(made.pod_sets[0], count=count),),
+        admission=replace(made.admission, pod_sets=(held,)),
+        unhealthy=(failed,) if failed else (),
+    )
+
+
+OBJECTS: tuple[Fact, ...] = (
+    namespace(),
+    TopologyFact(name="hosts", levels=(HOSTNAME,)),
+    flavor(topology="hosts"),
+    cluster_queue("main", {"default": {"cpu": quota(100_000)}}),
+    local_queue("team/main", "main"),
+    node("a", 2, schedulable=False),
+    node("b", 2),
+)
+
+
+def started(settings: Settings, *facts: Fact) -> Engine:
+    made = Engine(settings)
+    for one in (*OBJECTS, *facts):
+        made.observe(one)
+    return made
+
+
+@pytest.fixture(params=PATIENT, ids=[one.compatibility for one in PATIENT])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    made = started(request.param, placed("w", 1, "a", a=2))
+    yield made
+    made.check()
+
+
+def pass_of(engine: Engine, now: float = 1.0) -> Decision:
+    (found,) = engine.cycle(now).decisions
+    return found
+
+
+def places(found: Decision) -> list[Assignment | None]:
+    assert isinstance(found, Place)
+    return [one.placement for one in found.pod_sets]
+
+
+def told(engine: Engine, now: float) -> list[str]:
+    return [f"{type(one).__name__} {one.workload}" for one in engine.cycle(now).decisions]
+
+
+def test_what_was_placed_anew_is_taken_at_once(engine: Engine) -> None:
+    assert places(pass_of(engine)) == [on(b=2)]
+    engine.observe(workload("v", {"cpu": 1000}, local_queue="team/main"))
+    assert told(engine, 2.0) == ["Wait team/v"]
+
+
+def test_a_fact_from_before_the_write_does_not_give_the_new_places_back(engine: Engine) -> None:
+    pass_of(engine)
+    older = placed("w", 1, "a", a=2)
+    conditions = {**older.conditions, "PodsReady": condition("PodsReady", status=False)}
+    engine.observe(replace(older, conditions=conditions))
+    engine.observe(workload("v", {"cpu": 1000}, local_queue="team/main"))
+    assert told(engine, 2.0) == ["Wait team/v"]
+
+
+def test_a_write_that_was_refused_is_tried_again_a_second_later(engine: Engine) -> None:
+    first = pass_of(engine)
+    assert isinstance(first, Place)
+    engine.settle(Outcome(decision=first, verdict=Verdict.REFUSED))
+    cycle = engine.cycle(1.5)
+    assert (cycle.decisions, cycle.wake_at) == ((), 2.0)
+    assert pass_of(engine, 2.0) == first
+
+
+def test_a_write_of_unknown_outcome_is_decided_again_if_it_is_not_stored(engine: Engine) -> None:
+    first = pass_of(engine)
+    assert isinstance(first, Place)
+    engine.settle(Outcome(decision=first, verdict=Verdict.UNKNOWN))
+    assert told(engine, 40.0) == []
+    engine.observe(placed("w", 1, "a", a=2))
+    assert pass_of(engine, 41.0) == first
+
+
+def test_a_fact_with_the_new_places_ends_it(engine: Engine) -> None:
+    first = pass_of(engine)
+    assert isinstance(first, Place)
+    engine.settle(Outcome(decision=first, verdict=Verdict.DONE))
+    engine.observe(placed("w", 1, "", b=2))
+    cycle = engine.cycle(2.0)
+    assert (cycle.decisions, cycle.wake_at) == ((), None)
+
+
+def test_who_finds_no_place_is_tried_ever_later_and_when_there_is_room(engine: Engine) -> None:
+    engine.observe(NodeUsageFact(name="b", usage={CPU: 1000, PODS: 1}))
+    assert isinstance(pass_of(engine), Strand)
+    times = [1.0]
+    for _ in range(6):
+        wake_at = engine.cycle(times[-1]).wake_at
+        assert wake_at is not None
+        assert isinstance(pass_of(engine, wake_at), Strand)
+        times.append(wake_at)
+    assert [later - sooner for sooner, later in pairwise(times)] == [
+        2.0,
+        4.0,
+        8.0,
+        16.0,
+        30.0,
+        30.0,
+    ]
+    engine.observe(node("c", 0))
+    assert told(engine, times[-1] + 1) == []
+    engine.observe(NodeUsageFact(name="b", usage={}))
+    assert places(pass_of(engine, times[-1] + 2)) == [on(b=2)]
+
+
+def test_a_node_that_recovers_ends_the_search(engine: Engine) -> None:
+    engine.observe(Gone(Kind.NODE, "b"))
+    assert isinstance(pass_of(engine), Strand)
+    engine.observe(node("a", 2))
+    engine.observe(placed("w", 1, "", a=2))
+    cycle = engine.cycle(100.0)
+    assert (cycle.decisions, cycle.wake_at) == ((), None)
+
+
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_who_finds_no_place_and_may_not_wait_is_told_to_leave_once(mode: Compatibility) -> None:
+    engine = started(Settings(compatibility=mode), placed("w", 1, "a", a=2), Gone(Kind.NODE, "b"))
+    found = pass_of(engine)
+    assert isinstance(found, Strand)
+    assert found.evicts
+    assert told(engine, 60.0) == []
+    engine.settle(Outcome(decision=found, verdict=Verdict.REFUSED))
+    assert pass_of(engine, 61.0) == found
+    engine.check()
+
+
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_a_workload_of_one_pod_keeps_its_place(mode: Compatibility) -> None:
+    alone = replace(placed("w", 1, "a", a=2), is_one_pod=True)
+    assert places(pass_of(started(Settings(compatibility=mode), alone))) == [on(a=2)]
+    moves = Settings(compatibility=mode, keeps_places_of_pods=False)
+    assert places(pass_of(started(moves, alone))) == [on(b=2)]
+
+
+def test_the_one_of_higher_priority_is_placed_first() -> None:
+    low, high = placed("low", 1, "a", a=1), replace(placed("high", 2, "a", a=1), priority=5)
+    engine = started(Settings(evicts_unplaceable=False), low, high)
+    assert told(engine, 1.0) == ["Place team/high", "Strand team/low"]
+    assert not any(isinstance(one, Admit) for one in engine.cycle(2.0).decisions)
+    engine.check()
