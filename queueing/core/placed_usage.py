@@ -47,6 +47,11 @@ def placed(
     return PlacedUsage(usage, places) if places else usage
 
 
+def without_places(usage: Mapping[FlavorResource, int]) -> Mapping[FlavorResource, int]:
+    """Return the same usage of quota alone."""
+    return dict(usage) if isinstance(usage, PlacedUsage) else usage
+
+
 def without_pods(one: Occupancy) -> Occupancy:
     """Return the same without the number of pods."""
     usage = {

@@ -1,16 +1,29 @@
 """Who waits for a place is judged again when there is more room on nodes, and not otherwise."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from queueing.core.decisions import Admit, Wait
-from queueing.core.facts import Fact, Gone, Kind, NodeUsageFact, TopologyFact, WorkloadFact
-from queueing.core.names import ResourceName
+from queueing.core.facts import (
+    ClusterQueueFact,
+    Fact,
+    Gone,
+    Kind,
+    NodeUsageFact,
+    TopologyFact,
+    WorkloadFact,
+)
+from queueing.core.names import QueueName, ResourceName
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.topology.assignment import Assignment, Domain
 from queueing.core.topology.tree import Node
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
+    admission,
+    admitted,
+    assignment,
     cluster_queue,
     flavor,
     local_queue,
@@ -112,3 +125,19 @@ def test_a_flavor_that_changes_counts_what_was_placed(engine: Engine) -> None:
     engine.observe(flavor(topology="hosts", labels={HOST: "n"}))
     engine.observe(pending("b", 2))
     assert decided(engine) == ["Wait team/b"]
+
+
+def test_pods_of_a_queue_that_goes_and_comes_back_stay_where_they_are(engine: Engine) -> None:
+    objects = {one.name: one for one in OBJECTS if isinstance(one, ClusterQueueFact)}
+    running = admitted("r", {"cpu": 3000}, queue="main", local_queue="team/main")
+    place = Assignment((HOST,), (Domain(("n",), 1),))
+    held = replace(assignment({"cpu": 3000}), placement=place)
+    engine.observe(replace(running, admission=admission("main", held)))
+    engine.observe(Gone(Kind.CLUSTER_QUEUE, "main"))
+    engine.check()
+    engine.observe(objects[QueueName("main")])
+    engine.observe(pending("large", 2))
+    engine.observe(pending("small", 1))
+    assert {one for one in (*decided(engine), *decided(engine)) if one.startswith("Admit")} == {
+        "Admit team/small"
+    }

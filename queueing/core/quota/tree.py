@@ -74,7 +74,7 @@ class QuotaTree:
         self._put(node, fact, fact.cohort)
 
     def drop_queue(self, name: QueueName) -> None:
-        """Remove a queue and its usage."""
+        """Remove a queue and its usage, but for the places of its pods."""
         node = self._queues.pop(name, None)
         if node is not None:
             self._declare(node, None)
@@ -134,18 +134,23 @@ class QuotaTree:
     # Usage.
 
     def add_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
-        """Charge usage to a queue and, beyond what it never lends, to the cohorts above it."""
-        node = self._queues[queue]
-        for resource, amount in usage.items():
-            self.charge(node.cells.get(resource) or node.cell(resource), amount)
+        """Charge usage to a queue and, beyond what it never lends, to the cohorts above it.
+
+        Of a queue that does not exist only places are charged: its pods are where they are.
+        """
+        node = self._queues.get(queue)
+        if node is not None:
+            for resource, amount in usage.items():
+                self.charge(node.cells.get(resource) or node.cell(resource), amount)
         if usage.__class__ is PlacedUsage:
             self._place(usage, 1)
 
     def remove_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
         """Undo an `add_usage`."""
-        node = self._queues[queue]
-        for resource, amount in usage.items():
-            self.charge(node.cell(resource), -amount)
+        node = self._queues.get(queue)
+        if node is not None:
+            for resource, amount in usage.items():
+                self.charge(node.cell(resource), -amount)
         if usage.__class__ is PlacedUsage:
             self._place(usage, -1)
 
@@ -167,18 +172,22 @@ class QuotaTree:
 
     def hold(self, queue: QueueName, usage: Mapping[FlavorResource, int], sign: int = 1) -> None:
         """Add to what a queue's workloads hold now, or with sign -1 remove it: `Cell.held`."""
-        node = self._queues[queue]
-        for resource, amount in usage.items():
-            above: Cell | None = node.cell(resource)
-            more = sign * amount
-            while above is not None and more:
-                before, local = above.held, above.local
-                above.held = now = before + more
-                more = (now if now > local else local) - (before if before > local else local)  # noqa: FURB136 - as in `charge`
-                above = above.parent
+        node = self._queues.get(queue)
+        if node is not None:
+            for resource, amount in usage.items():
+                self._hold(node.cell(resource), sign * amount)
         if usage.__class__ is PlacedUsage:
             for one in places_of(usage):
                 self.forest.hold(one, sign)
+
+    @staticmethod
+    def _hold(cell: Cell, amount: int) -> None:
+        above: Cell | None = cell
+        while above is not None and amount:
+            before, local = above.held, above.local
+            above.held = now = before + amount
+            amount = (now if now > local else local) - (before if before > local else local)  # noqa: FURB136 - as in `charge`
+            above = above.parent
 
     def attempt(self) -> AbstractContextManager[None]:
         """Return a context that undoes all changes of usage made in it.

@@ -12,7 +12,7 @@ from typing import Protocol
 from queueing.core.credits.restraint import Restraint
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.placed_usage import places_of
+from queueing.core.placed_usage import places_of, without_places
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
@@ -138,8 +138,7 @@ class Ledger:
         roll = self.rolls[holder.queue]
         roll.promised[holder.key] = holder
         roll.forget()
-        if self.tree.has_queue(holder.queue):
-            self.tree.add_usage(holder.queue, holder.usage)
+        self.tree.add_usage(holder.queue, holder.usage)
 
     def break_promise(self, key: Key, *, releases: bool) -> None:
         """Take the promise of a workload back, if it has one.
@@ -152,8 +151,7 @@ class Ledger:
         roll = self.rolls[holder.queue]
         del roll.promised[key]
         roll.forget()
-        if self.tree.has_queue(holder.queue):
-            self.tree.remove_usage(holder.queue, holder.usage)
+        self.tree.remove_usage(holder.queue, holder.usage)
         if releases:
             self.changes.released.add(holder.queue)
 
@@ -219,11 +217,14 @@ class Ledger:
         return preemptor
 
     def open_queue(self, name: QueueName) -> None:
-        """Charge the tree for the workloads that hold quota of a queue that is new in it."""
+        """Charge the tree for the quota that workloads hold of a queue that is new in it.
+
+        Their places were charged before.
+        """
         for charge in self.charges_of(name):
-            self._weigh(charge.holder, 1)
+            self._weigh(replace(charge.holder, usage=without_places(charge.holder.usage)), 1)
         for holder in self.rolls.get(name, NOBODY).promised.values():
-            self.tree.add_usage(name, holder.usage)
+            self.tree.add_usage(name, without_places(holder.usage))
 
     def take_changes(self) -> UsageChanges:
         """Return the usage changes since the last call."""
@@ -316,8 +317,6 @@ class Ledger:
 
     def _weigh(self, holder: Holder, sign: int) -> None:
         """Charge the tree for a holder, or with sign -1 stop to."""
-        if not self.tree.has_queue(holder.queue):
-            return
         self.tree.hold(holder.queue, holder.usage, sign)
         if holder.evicted and self.promises:
             return  # it counts only in what is held now, because it is leaving
