@@ -334,6 +334,11 @@ def _topology(cluster: LivingCluster, event: Event) -> None:
         cluster.put(Gone(Kind.TOPOLOGY, "rack"))
 
 
+def _object(cluster: LivingCluster, event: Event) -> None:
+    """Let an object be as the event has it, or be gone."""
+    cluster.put(event.to)  # type: ignore[arg-type] # a fact
+
+
 # Of the engine.
 
 
@@ -385,6 +390,7 @@ EDITS: Mapping[str, Handler] = MappingProxyType(
         "take turns": _take_turns,
         "taint": _taint,
         "topology": _topology,
+        "object": _object,
         "clock": _clock,
         "lag": _lag,
         "portion": _portion,

@@ -348,6 +348,8 @@ _KINDS = {
     "CheckFact": Kind.CHECK,
     "TopologyFact": Kind.TOPOLOGY,
     "NamespaceFact": Kind.NAMESPACE,
+    "Node": Kind.NODE,
+    "NodeUsageFact": Kind.NODE_USAGE,
 }
 
 
