@@ -6,7 +6,15 @@ from types import MappingProxyType
 
 import click
 
-from bench import core_alone, credits_cost, credits_page, growth, topology, worst_cases
+from bench import (
+    core_alone,
+    credits_cost,
+    credits_page,
+    growth,
+    topology,
+    topology_preemption,
+    worst_cases,
+)
 from bench.results import Result, beside, machine, table, write
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.core.settings import FairSharing, Settings
@@ -14,7 +22,7 @@ from queueing.testing.worlds import Deep
 
 SCENARIOS = (
     *("a", "b", "c", "d", "d-claims", "i", "pods", "pod-groups", "pods-of-others"),
-    *("e", "e-sizes", "e-worst", "e-credits", "credits", "topology"),
+    *("e", "e-sizes", "e-worst", "e-credits", "credits", "topology", "topology-preemption"),
 )
 UNLESS_TOLD = ("a", "d", "e")
 COLUMNS = frozenset({"i"})
@@ -37,6 +45,7 @@ Examples:
   python -m bench e-credits              what a credit policy costs, in pairs
   python -m bench credits                tenants that come in bursts, with and without credits
   python -m bench topology --scale 1     placement on 640, 5,000 and 50,000 nodes
+  python -m bench topology-preemption    a rack of 100, all full, for a head
 """
 
 
@@ -78,7 +87,8 @@ def main(scenarios: tuple[str, ...], scale: float | None, jobs: int, turns: int,
     pods-of-others are about pods without Jobs. (e) is the core alone;
     e-sizes draws what a decision costs against the number pending, e-worst measures what may take
     longest, e-credits what a credit policy costs; credits simulates who is served how well;
-    topology is the placement of gangs on racks, alone.
+    topology is the placement of gangs on racks, alone, and topology-preemption what it costs to
+    find victims for it.
 
     Each scenario is told and written when it ends, so that an interrupt loses one at most.
     """
@@ -139,6 +149,12 @@ def _topology(scale: float, _: Path) -> list[Result]:
     return topology.sizes(round(50_000 * scale))
 
 
+def _topology_preemption(_: float, __: Path) -> list[Result]:
+    return [
+        one for mode, settings in MODES for one in topology_preemption.heads(settings, name=mode)
+    ]
+
+
 ALONE = MappingProxyType(
     {
         "e": _core,
@@ -147,6 +163,7 @@ ALONE = MappingProxyType(
         "e-credits": _policies,
         "credits": credits_page.run,
         "topology": _topology,
+        "topology-preemption": _topology_preemption,
     }
 )
 """What needs no API server: functions of the scale and of the folder for pictures."""
