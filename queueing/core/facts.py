@@ -194,6 +194,8 @@ class FlavorFact:
     topology: str | None = None
     levels: tuple[str, ...] | None = None
     """The levels of that topology, as the engine knows them; None while it does not exist."""
+    spreads: bool = False
+    """Whether its topology spreads pods, instead of packing them into few domains."""
     devices: Mapping[str, DeviceOffer] = field(default_factory=dict)
     """What its devices offer, by shape of the request."""
 

@@ -61,6 +61,9 @@ GANG_ON_FAILURE = "queueing.dev/gang-on-failure"
 GANG_STATE = "queueing.dev/gang-state"
 """Annotation of ours on a Job whose gang is not complete or cannot be: what it waits for."""
 
+PLACEMENT = "queueing.dev/placement"
+"""Annotation of a ResourceFlavor with a topology: `Spread` deals pods to its domains in turn."""
+SPREAD = "Spread"
 PREEMPTIONS_MAX = "queueing.dev/max-preemptions-in-flight"
 """Annotation of a ClusterQueue or Cohort: how many below it may be preempted at once."""
 

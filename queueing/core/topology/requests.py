@@ -98,6 +98,8 @@ class Profile:
     """Preferred domains get about equal parts where that is possible."""
     respects_preferences: bool = False
     """Preferred node affinity comes before capacity."""
+    spreads: bool = False
+    """Pods are spread on the flavors that say so. Kueue packs them on all."""
 
 
 KUEUE_DEFAULTS = Profile()

@@ -6,6 +6,7 @@ from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain, Unpl
 from queueing.core.topology.balanced import Balance
 from queueing.core.topology.choosing import Choice, TooFew
 from queueing.core.topology.counts import Counts, Memory, Shape
+from queueing.core.topology.dealing import dealt
 from queueing.core.topology.descent import Descent
 from queueing.core.topology.refusals import too_few
 from queueing.core.topology.requests import PodSetRequest, Profile, Search, in_order, search_for
@@ -68,6 +69,10 @@ def _shares(counts: Counts, wanted: Search, *, leaders: int, profile: Profile) -
     domains, room = counts.tree.domains, counts.room
     if profile.balanced and not wanted.required and not wanted.unconstrained:
         shares = Balance(domains, wanted, leaders).shares(room)
+        if shares is not None:
+            return shares
+    if profile.spreads and counts.tree.spreads:
+        shares = dealt(counts, wanted, leaders)
         if shares is not None:
             return shares
     chosen = Choice(counts, wanted, leaders, ascending).find()

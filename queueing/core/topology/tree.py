@@ -126,6 +126,8 @@ class Tree:
     ) -> None:
         self.topology, self.levels = topology, levels
         self.node_labels, self.tolerations = node_labels, tolerations
+        self.spreads = False
+        """Whether pods are dealt to domains in turn, not packed into few; set by who puts it."""
         self.hosts = levels[-1] == HOSTNAME
         """Whether leaves are single nodes."""
         self.journal = journal or Journal()

@@ -254,6 +254,7 @@ class Objects:
             node_labels=flavor.node_labels,
             tolerations=flavor.tolerations,
         )
+        self.tree.forest.tree(name).spreads = flavor.spreads
 
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]

@@ -7,7 +7,7 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
 from queueing.core.selectors import Taint
-from queueing.translate.labels import NAMESPACE
+from queueing.translate.labels import NAMESPACE, PLACEMENT, SPREAD
 from queueing.translate.selectors import toleration
 from queueing.translate.wire import cluster, queues
 
@@ -34,6 +34,7 @@ def flavor(
         ),
         tolerations=tuple(map(toleration, spec.tolerations)),
         topology=(spec.topology_name or None) if places_pods else None,
+        spreads=found.metadata.annotations.get(PLACEMENT) == SPREAD,
         devices=devices,
     )
 
