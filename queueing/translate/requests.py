@@ -97,6 +97,9 @@ class Surroundings:
     """Whether any flavor has a topology, so that it matters which nodes pods may be put on."""
 
 
+NOTHING_AROUND = Surroundings()
+
+
 def pod_requests(
     spec: PodSpec, around: Surroundings, *, path: str, problems: Problems
 ) -> dict[str, int]:

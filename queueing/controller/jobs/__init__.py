@@ -14,7 +14,8 @@ Reading order:
 1. `parts` and `gangs` are what is known: a gang, its form and parts. `ladder` returns one of
    `actions`. The forms are `alone`, `prebuilt` (a Job that names a Workload that was there first),
    `slices` (a job that grows and shrinks, maybe by the `scaling` of what it owns), `together`, and
-   for pods, which are deleted instead of suspended, `pod_alone` and `pod_group`.
+   for pods, which are deleted instead of suspended, `pod_alone`, `pod_group` and
+   `prebuilt_group`.
 2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
    all, `ancestry` which are part of another Job, with `owners` for those that are not followed,
    `priorities` which priority Workloads get. `strays` finds out about pods that the watch has

@@ -8,7 +8,7 @@ from queueing.controller.jobs.alone import ALONE, JOINING
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.pod_alone import of_pod
-from queueing.controller.jobs.pod_group import form_of_group
+from queueing.controller.jobs.prebuilt_group import form_of_group
 from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
@@ -23,6 +23,7 @@ from queueing.translate.jobs.pod_groups import group_of_workload, is_of_pods, wo
 from queueing.translate.jobs.pods.view import KIND, PodJob
 from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
 from queueing.translate.jobs.view import JobView
+from queueing.translate.requests import Surroundings
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
 
@@ -105,7 +106,8 @@ class Membership:
         else:
             found = {one: job for one, job in found.items() if self._is_managed(job)}
         pods = sorted(found.values(), key=lambda one: (one.metadata.created, one.metadata.name))
-        form = form_of_group(name_of(named), [one.metadata for one in pods], there)
+        metas = [one.metadata for one in pods]
+        form = form_of_group(name_of(named), metas, there, self._around(key))
         return Gang(
             key=key,
             form=form,
@@ -113,6 +115,10 @@ class Membership:
             jobs={one.metadata.uid: one for one in pods},
             workloads=() if there is None or form.taken else (there,),
         )
+
+    def _around(self, key: Key) -> Surroundings:
+        limits = self._objects.limits_in(key.partition("/")[0])
+        return Surroundings(limits=limits, overheads=self._objects.overheads())
 
     async def _look_for_pods(self, workload: Workload) -> None:
         """Read pods that the Workload of a group names and the watch does not show."""

@@ -28,10 +28,9 @@ from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.ladder import DELETED, is_held_by_us
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.pod_alone import is_deleted_by_user, let_go_first
-from queueing.controller.jobs.prebuilt import NOT_THERE, OUT_OF_SYNC
 from queueing.controller.stores.gang_members import is_finished
 from queueing.translate.jobs import pod_groups as groups
-from queueing.translate.jobs.composition import follows, prebuilt_name
+from queueing.translate.jobs.composition import follows
 from queueing.translate.jobs.gang import part_of
 from queueing.translate.jobs.pods import workload as group_workload
 from queueing.translate.jobs.pods.matching import by_role, matched, trimmed
@@ -39,7 +38,7 @@ from queueing.translate.jobs.pods.view import KIND, PodJob
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound.workloads import OWNER_GONE
-from queueing.translate.wire.meta import Meta
+from queueing.translate.requests import NOTHING_AROUND, Surroundings
 from queueing.translate.wire.workloads import Workload
 
 NO_GROUP = (
@@ -58,6 +57,8 @@ class PodGroup(Form):
     name: str
     taken: bool = False
     """A Workload that was made for something else has its name."""
+    around: Surroundings = NOTHING_AROUND
+    """What the requests of its pods depend on beside themselves."""
 
     @override
     def before(self, gang: Gang) -> Action | None:
@@ -75,7 +76,7 @@ class PodGroup(Form):
 
     def _matching(self, pods: Sequence[PodJob], workload: Workload) -> Action | None:
         """Return the next step that makes members what the Workload is for."""
-        found = matched(pods, workload)
+        found = matched(pods, workload, self.around)
         if not found.fits or _are_deleted(pods, workload):
             return None
         owners = {one.uid for one in workload.metadata.owner_references}
@@ -112,7 +113,7 @@ class PodGroup(Form):
         ]
 
     def _fits(self, pods: Sequence[PodJob], workload: Workload) -> bool:
-        return matched(pods, workload).fits
+        return matched(pods, workload, self.around).fits
 
     @override
     def fits(self, gang: Gang, workload: Workload) -> tuple[bool, bool]:
@@ -200,41 +201,6 @@ class PodGroup(Form):
     ) -> tuple[str, bytes]:
         pods = [one for one in members if isinstance(one, PodJob)]
         return self.name, group_workload.compose(self.name, pods, priority, labels_to_copy)
-
-
-@dataclass(frozen=True, slots=True)
-class PrebuiltPodGroup(PodGroup):
-    """The form of a group whose Workload somebody else makes and keeps in line with its pods."""
-
-    lost: ClassVar[str] = OUT_OF_SYNC
-
-    @override
-    def _matching(self, pods: Sequence[PodJob], workload: Workload) -> Action | None:
-        owners = {one.uid for one in workload.metadata.owner_references}
-        new = [one for one in pods if one.metadata.uid not in owners]
-        return Own(workload, new) if new else None
-
-    @override
-    def _fits(self, pods: Sequence[PodJob], workload: Workload) -> bool:
-        found = matched(pods, workload)
-        return found.fits and not found.excess
-
-    @override
-    def _create(self, pods: Sequence[PodJob]) -> Action | None:
-        return Complain(pods[0], NOT_THERE, patient=True) if pods else None
-
-    @override
-    def misfit(self, workload: Workload, why: str) -> Action:
-        return Finish(workload, "OutOfSync", why)
-
-
-def form_of_group(name: str, pods: Sequence[Meta], workload: Workload | None) -> PodGroup:
-    """Return the form of a group with these pods, by the Workload of its name, if there is one."""
-    if any(map(prebuilt_name, pods)):
-        owners = () if workload is None else workload.metadata.owner_references
-        return PrebuiltPodGroup(name, taken=any(one.controller for one in owners))
-    taken = workload is not None and groups.group_of_workload(workload.metadata) is None
-    return PodGroup(name, taken=taken)
 
 
 def members_of(gang: Gang) -> list[PodJob]:

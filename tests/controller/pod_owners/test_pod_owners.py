@@ -21,7 +21,7 @@ from tests.controller.pod_owners.actor import (
     acting,
     of_groups,
 )
-from tests.controller.pods.pod_harness import deleting, gated, phase, setup
+from tests.controller.pods.pod_harness import deleting, gated, phase, pod, setup
 
 Wire = dict[str, Any]
 LWS = "leaderworkerset.x-k8s.io/leaderworkerset"
@@ -196,6 +196,23 @@ async def test_pods_beyond_what_was_admitted_wait(world: MakeWorld) -> None:
         await scale(w, STATEFUL_SETS, 2)
         await w.until_gone("Pod", "web-2")
         assert held(await workload(w, "statefulset-web-"))
+
+
+async def test_a_pod_that_calls_itself_one_of_a_stateful_set_waits_and_disturbs_none(
+    world: MakeWorld,
+) -> None:
+    async with serving(world, "9") as w:
+        await w.client.create(STATEFUL_SETS.within("team"), stateful_set(2))
+        await until_marked(w, "web-0")
+        group = (await w.get("Pod", "web-0"))["metadata"]["annotations"]
+        notes = {name: value for name, value in group.items() if name.startswith("kueue")}
+        larger = pod("larger", "7", annotations=notes, finalizers=())
+        await w.make(larger)
+        for number in range(2):
+            await w.until("Pod", f"web-{number}", phase("Running"))
+        await w.event("Pod larger waits: it asks for more than pod set 'main'")
+        assert gated(await w.get("Pod", "larger"))
+        await workload(w, "statefulset-web-", true("PodsReady"))
 
 
 async def test_pods_that_an_update_is_about_to_replace_do_not_hold_it_up(

@@ -1,29 +1,43 @@
 """What a pod may not have by calling itself a member of a group: another's quota, or more of it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.json import encode
 
-from queueing.controller.jobs.actions import Complain, LetPodsGo, RemoveExcess
+from queueing.controller.jobs.actions import Complain, LetPodsGo, RemoveExcess, Start
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.pod_group import form_of_group
+from queueing.controller.jobs.ladder import next_action
+from queueing.controller.jobs.prebuilt_group import form_of_group
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.pods.matching import exceeds
 from queueing.translate.jobs.pods.view import PodJob, read_pod
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.requests import NOTHING_AROUND, Bounds, LimitSummary, Surroundings
+from queueing.translate.wire.meta import OwnerReference
+from queueing.translate.wire.workloads import Workload, WorkloadStatus
 
 
 def pod(
-    name: str, cpu: str = "1", *, total: int = 2, phase: str = "", prebuilt: str = ""
+    name: str,
+    cpu: str = "1",
+    *,
+    total: int = 2,
+    phase: str = "",
+    prebuilt: str = "",
+    role: str = "main",
+    **notes: str,
 ) -> PodJob:
     gates = [{"name": labels.GATE}] if not phase else []
     written = {
         labels.POD_GROUP: "crew",
         labels.POD_GROUP_TOTAL: str(total),
-        labels.ROLE_HASH: "main",
+        labels.ROLE_HASH: role,
+        **notes,
     }
     if prebuilt:
         written[labels.PREBUILT_WORKLOAD] = prebuilt
@@ -49,8 +63,9 @@ def pod(
     )
 
 
-def workload(cpu: str = "1", **owner: Any) -> Workload:
-    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}}
+def workload(cpu: str = "1", resources: Any = None, **owner: Any) -> Workload:
+    asks = {"requests": {"cpu": cpu}} if resources is None else resources
+    template = {"spec": {"containers": [{"name": "c", "resources": asks}]}}
     owners = [{"kind": "Job", "name": "j", "uid": "j", **owner}] if owner else []
     return read(
         Workload,
@@ -59,6 +74,25 @@ def workload(cpu: str = "1", **owner: Any) -> Workload:
             "spec": {"podSets": [{"name": "main", "count": 2, "template": template}]},
         },
     )
+
+
+def admitted(one: Workload) -> Workload:
+    held = [{"name": "main", "count": 2}]
+    told = ("QuotaReserved", "Admitted")
+    status = {
+        "admission": {"clusterQueue": "cq", "podSetAssignments": held},
+        "conditions": [{"type": kind, "status": "True"} for kind in (*told, "PodsReady")],
+    }
+    return msgspec.structs.replace(one, status=msgspec.convert(status, WorkloadStatus))
+
+
+def owned_by(one: Workload, pods: Sequence[PodJob]) -> Workload:
+    more = [
+        OwnerReference(kind="Pod", name=two.metadata.name, uid=two.metadata.uid) for two in pods
+    ]
+    owners = [*one.metadata.owner_references, *more]
+    meta = msgspec.structs.replace(one.metadata, owner_references=owners)
+    return msgspec.structs.replace(one, metadata=meta)
 
 
 def gang(*pods: PodJob) -> Gang:
@@ -76,7 +110,55 @@ def test_the_workload_of_a_job_is_nobodys_prebuilt_one() -> None:
 
 @pytest.mark.parametrize(("cpu", "more"), [("1", False), ("500m", False), ("64", True)])
 def test_a_pod_may_not_ask_for_more_than_its_role_is_charged_for(cpu: str, *, more: bool) -> None:
-    assert exceeds(pod("a", cpu), workload()) is more
+    assert exceeds(pod("a", cpu), workload(), NOTHING_AROUND) is more
+
+
+def test_what_a_limit_range_gives_a_pod_that_asks_for_nothing_is_charged_for_its_role() -> None:
+    limits = LimitSummary(container=Bounds(default_request={"cpu": 2000}))
+    charged = workload(resources={})
+    assert not exceeds(pod("a", "2"), charged, Surroundings(limits=limits))
+    assert exceeds(pod("a", "3"), charged, Surroundings(limits=limits))
+
+
+def serving(name: str, cpu: str = "1", **more: Any) -> PodJob:
+    """Return a pod that says to be of what serves."""
+    notes = {labels.POD_GROUP_SERVING: "true"}
+    return pod(name, cpu, prebuilt="crew", **{**notes, **more})
+
+
+RIGHT = [serving("b"), serving("c")]
+
+
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [
+        pytest.param(serving("a", "64"), "asks for more than", id="a larger one"),
+        pytest.param(serving("a", role="other"), "no pod set 'other'", id="one of another role"),
+        pytest.param(serving("z"), "is for fewer pods", id="one too many"),
+    ],
+)
+def test_a_pod_that_what_serves_has_no_place_for_waits_and_the_others_run(
+    odd: PodJob, told: str
+) -> None:
+    held = admitted(workload(kind="StatefulSet", controller=False))
+    pods = sorted((odd, *RIGHT), key=lambda one: one.metadata.name)
+    form = form_of_group("crew", [one.metadata for one in pods], held)
+    jobs = {one.metadata.uid: one for one in pods}
+    all_owned = owned_by(held, pods)
+    gang = Gang(key=Key("ns/crew"), form=form, candidates=pods, jobs=jobs, workloads=(all_owned,))
+    action = next_action(gang)
+    assert isinstance(action, Start)
+    assert [one.job for one in action.parts] == RIGHT
+    running = {
+        one.metadata.uid: replace(one, suspended=False, gates=(), ready=True) for one in RIGHT
+    }
+    at_rest = next_action(replace(gang, jobs={**jobs, **running}))
+    assert isinstance(at_rest, Complain)
+    assert told in at_rest.message
+    loose = replace(odd, suspended=False, gates=(), ready=True)
+    away = next_action(replace(gang, jobs={**jobs, **running, odd.metadata.uid: loose}))
+    assert isinstance(away, RemoveExcess)
+    assert away.pods == [loose]
 
 
 def test_a_group_that_is_over_gets_no_workload_again() -> None:

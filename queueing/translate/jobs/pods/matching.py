@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from queueing.translate.jobs.pod_groups import is_fast, is_serving
+from queueing.translate.jobs.pod_groups import is_fast
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, pod_requests
@@ -26,8 +26,11 @@ class Match:
     """Whether the others are of the roles that the Workload has, and ask for no more than these."""
 
 
-def matched(members: Sequence[PodJob], workload: Workload) -> Match:
-    """Hold the members of a group against its Workload."""
+def matched(members: Sequence[PodJob], workload: Workload, around: Surroundings) -> Match:
+    """Hold the members of a group against its Workload.
+
+    `around` is what the requests of pods depend on beside themselves.
+    """
     roles: dict[str, list[PodJob]] = defaultdict(list)
     for pod in members:
         roles[pod.role].append(pod)
@@ -45,27 +48,31 @@ def matched(members: Sequence[PodJob], workload: Workload) -> Match:
         replaced += sorted(over, key=_by_end)[len(over) - spare :] if spare > 0 else []
     kept = {pod.role for pod in members if pod.counts}
     fits = kept <= {one.name for one in workload.spec.pod_sets}
-    fits = fits and not any(exceeds(pod, workload) for pod in members if pod.gated)
+    fits = fits and not larger(members, workload, around)
     return Match(absent, excess, [one for one in replaced if one.held], fits)
 
 
-def exceeds(pod: PodJob, workload: Workload) -> bool:
+def exceeds(pod: PodJob, workload: Workload, around: Surroundings) -> bool:
     """Say whether a pod asks for more than its role is charged for, whatever it says its role is.
 
-    Pods of what serves may have more, for whoever makes them adds to their template.
+    Whoever makes its pods may not add to them either: nothing would be charged for that.
     """
-    if is_serving(pod.metadata):
-        return False
     charged = next((one for one in workload.spec.pod_sets if one.name == pod.role), None)
     if charged is None:
         return False
-    most = _requests(charged.template)
-    asked = _requests(pod.pod_sets[0].template)
+    most = _requests(charged.template, around)
+    asked = _requests(pod.pod_sets[0].template, around)
     return any(amount > most.get(name, 0) for name, amount in asked.items())
 
 
-def _requests(template: PodTemplate) -> Mapping[str, int]:
-    return pod_requests(template.spec, Surroundings(), path="", problems=Problems())
+def larger(pods: Iterable[PodJob], workload: Workload, around: Surroundings) -> list[PodJob]:
+    """Return those of some pods that ask for too much, of those that we did not start."""
+    ours = (one for one in pods if one.gated or not (one.was_started or one.ended))
+    return [one for one in ours if exceeds(one, workload, around)]
+
+
+def _requests(template: PodTemplate, around: Surroundings) -> Mapping[str, int]:
+    return pod_requests(template.spec, around, path="", problems=Problems())
 
 
 def trimmed(counted: Sequence[PodJob], count: int) -> Sequence[PodJob]:
