@@ -12,6 +12,7 @@ from queueing.translate.labels import (
 )
 from queueing.webhooks.findings import CauseType
 from queueing.webhooks.jobs import PREBUILT
+from queueing.webhooks.policies import topology
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.gates import GATES_DEMANDS
 from queueing.webhooks.policies.queued import (
@@ -44,6 +45,7 @@ def _group_of(labels: str, annotations: str) -> str:
 
 _VARIABLES: Final = {
     **variables_of(_WAITS),
+    **topology.variables_of("variables.annotations"),
     "oldAnnotations": "oldObject == null ? {} : oldObject.metadata.?annotations.orValue({})",
     "group": _group_of("variables.labels", "variables.annotations"),
     "oldGroup": _group_of("variables.oldLabels", "variables.oldAnnotations"),
@@ -132,7 +134,14 @@ PODS: Final = Policy(
     resources=("pods",),
     conditions=(_MARKED,),
     variables=_VARIABLES,
-    demands=(QUEUE, *TIME, *_OF_GROUPS, *GATES_DEMANDS, *CHANGES),
+    demands=(
+        QUEUE,
+        *TIME,
+        *_OF_GROUPS,
+        *topology.demands_on("metadata.annotations"),
+        *GATES_DEMANDS,
+        *CHANGES,
+    ),
     of_jobs=True,
 )
 """Those of other owners are not asked about: their templates may bear any labels of ours."""

@@ -15,25 +15,90 @@ SLICE_SIZE: Final = f"{PREFIX}slice-size"
 CLOSENESS: Final = (REQUIRED, PREFERRED, UNCONSTRAINED)
 NOT_ELASTIC: Final = {REQUIRED: "required", PREFERRED: "preferred"}
 
-_PATH: Final = "spec.template.metadata.annotations"
-_SIZE: Final = f"{_PATH}[{SLICE_SIZE}]"
+GROUP: Final = f"{PREFIX}group-name"
+LEVELS: Final = (REQUIRED, PREFERRED, SLICE_REQUIRED)
+_LABEL: Final = "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+
 _WHOLE: Final = f"variables.sliceSize.matches('^{WHOLE_NUMBER}$')"
+
+
+def variables_of(annotations: str) -> dict[str, str]:
+    """Return the phrases of these demands; `annotations` are in CEL those of the pods."""
+    return {
+        "template": annotations,
+        "sliceSize": f"variables.template[?'{SLICE_SIZE}'].orValue('')",
+    }
+
+
+def demands_on(path: str) -> tuple[Demand, ...]:
+    """Return the demands on annotations of pods that stand at a path."""
+    size = f"{path}[{SLICE_SIZE}]"
+    return (
+        Demand(
+            path=path,
+            expression=f"size({list(CLOSENESS)}.filter(a, a in variables.template)) <= 1",
+            message="must not contain more than one topology annotation",
+        ),
+        *(
+            Demand(
+                path=f"{path}[{name}]",
+                expression=f"variables.template[?'{name}'].orValue('a').matches('{_LABEL}')",
+                message="must be the name of a label",
+            )
+            for name in LEVELS
+        ),
+        Demand(
+            path=f"{path}[{UNCONSTRAINED}]",
+            expression=f"variables.template[?'{UNCONSTRAINED}'].orValue('true')"
+            " in ['true', 'false']",
+            message="must be a boolean value",
+        ),
+        Demand(
+            path=size,
+            expression=f"'{SLICE_SIZE}' in variables.template"
+            f" || !('{SLICE_REQUIRED}' in variables.template)",
+            message=f"must be set when {SLICE_REQUIRED} is specified",
+            fault=CauseType.FORBIDDEN,
+        ),
+        Demand(
+            path=size,
+            expression=f"!('{SLICE_SIZE}' in variables.template)"
+            f" || '{SLICE_REQUIRED}' in variables.template",
+            message=f"may not be set when {SLICE_REQUIRED} is not specified",
+            fault=CauseType.FORBIDDEN,
+        ),
+        Demand(
+            path=size,
+            expression=f"!('{SLICE_SIZE}' in variables.template) || {_WHOLE}",
+            message="must be a numeric value",
+        ),
+        Demand(
+            path=size,
+            expression=f"!{_WHOLE} || int(variables.sliceSize) > 0",
+            message="must be greater than 0",
+        ),
+        Demand(
+            path=f"{path}[{GROUP}]",
+            expression=f"!variables.template[?'{GROUP}'].orValue('').matches('^[0-9]+$')",
+            message="must not be a number",
+        ),
+        Demand(
+            path=f"{path}[{GROUP}]",
+            expression=f"!('{GROUP}' in variables.template)"
+            f" || {[REQUIRED, PREFERRED]}.exists(a, a in variables.template)",
+            message=f"may not be set when neither {PREFERRED} nor {REQUIRED} is specified",
+            fault=CauseType.FORBIDDEN,
+        ),
+    )
+
+
+_PATH: Final = "spec.template.metadata.annotations"
 OF_JOBS: Final = {
-    "template": "object.spec.template.?metadata.?annotations.orValue({})",
-    "sliceSize": f"variables.template[?'{SLICE_SIZE}'].orValue('')",
+    **variables_of("object.spec.template.?metadata.?annotations.orValue({})"),
     "elastic": f"object.metadata.?annotations[?'{ELASTIC}'].orValue('') == 'true'",
 }
 JOB_DEMANDS: Final = (
-    Demand(
-        path=_PATH,
-        expression=f"size({list(CLOSENESS)}.filter(a, a in variables.template)) <= 1",
-        message="must not contain more than one topology annotation",
-    ),
-    Demand(
-        path=f"{_PATH}[{UNCONSTRAINED}]",
-        expression=f"variables.template[?'{UNCONSTRAINED}'].orValue('true') in ['true', 'false']",
-        message="must be a boolean value",
-    ),
+    *demands_on(_PATH),
     *(
         Demand(
             path=f"{_PATH}[{name}]",
@@ -44,31 +109,7 @@ JOB_DEMANDS: Final = (
         for name, word in NOT_ELASTIC.items()
     ),
     Demand(
-        path=_SIZE,
-        expression=f"'{SLICE_SIZE}' in variables.template"
-        f" || !('{SLICE_REQUIRED}' in variables.template)",
-        message=f"must be set when {SLICE_REQUIRED} is specified",
-        fault=CauseType.FORBIDDEN,
-    ),
-    Demand(
-        path=_SIZE,
-        expression=f"!('{SLICE_SIZE}' in variables.template)"
-        f" || '{SLICE_REQUIRED}' in variables.template",
-        message=f"may not be set when {SLICE_REQUIRED} is not specified",
-        fault=CauseType.FORBIDDEN,
-    ),
-    Demand(
-        path=_SIZE,
-        expression=f"!('{SLICE_SIZE}' in variables.template) || {_WHOLE}",
-        message="must be a numeric value",
-    ),
-    Demand(
-        path=_SIZE,
-        expression=f"!{_WHOLE} || int(variables.sliceSize) > 0",
-        message="must be greater than 0",
-    ),
-    Demand(
-        path=_SIZE,
+        path=f"{_PATH}[{SLICE_SIZE}]",
         expression=f"!{_WHOLE} || int(variables.sliceSize) <= variables.parallelism",
         message="must not be greater than pod set count",
         words="'must not be greater than pod set count ' + string(variables.parallelism)",
