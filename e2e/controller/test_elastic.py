@@ -166,7 +166,7 @@ def test_an_elastic_job_grows_shrinks_makes_way_comes_back_and_ends(
     wait_job(space, "sweep", runs(4), "running with four pods")
     wait_one_slice(space, 4)
 
-    # What is given up is free at once.
+    # What is given up is free when the pods have ended.
     space.make(job(space.namespace, "beside", queue="team", parallelism=2, pods=LASTING))
     scale(space, "sweep", 2)
     wait_job(space, "beside", runs(2), "running beside")

@@ -192,10 +192,15 @@ class AwaitPods:
 
 @dataclass(frozen=True, slots=True)
 class Ungate:
-    """Let those pods of an elastic job go that its admitted slice covers."""
+    """Let those pods of an elastic job go that its admitted slice covers.
+
+    Once no more pods run than the job wants, the slice shrinks to that.
+    """
 
     workload: Workload
     job: JobView
+    shrinks_to: Mapping[str, int] | None = None
+    """How many pods of each set the job wants, where those are fewer; None otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,11 @@ from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
 from queueing.translate.jobs.pod_groups import is_queued_for_owner
 from queueing.translate.jobs.pods.view import PodJob
+from queueing.translate.jobs.slices import resized
 from queueing.translate.jobs.view import JobView
 
+PODS_AGAIN_S = 5.0
+"""Seconds after which pods are listed again while an elastic job has fewer than it may."""
 OWNER_GONE_S = 5.0
 """Seconds until a job is looked at again whose owner does not exist."""
 
@@ -103,14 +106,23 @@ class JobReconciler:
             await self._waiting_reasons.tell(gang.key, action)
             return
         if isinstance(action, actions.Ungate):
-            wait_s = await self._ungating.let_go(action.job, action.workload)
-            if wait_s is not None:
-                self._queue_of(gang).add_after(gang.key, wait_s)
+            await self._fit_pods(gang, action)
             return
         if gang.form.several and not isinstance(action, actions.Complain):
             self._waiting_reasons.forget(gang.key)
         if action is not None and not self._has_to_wait(gang, action):
             await self._act(gang, action)
+
+    async def _fit_pods(self, gang: Gang, action: actions.Ungate) -> None:
+        """Let pods of an elastic job go, or shrink its slice when those beyond it have ended."""
+        wanted, workload = action.shrinks_to, action.workload
+        aim = workload if wanted is None else resized(workload, wanted)
+        found = await self._ungating.let_go(action.job, aim)
+        if wanted is not None and not found.exceeded:
+            await self._act(gang, actions.Resize(workload, wanted))
+        elif found.exceeded or found.lacks:
+            wait_s = AGAIN_S if found.exceeded else PODS_AGAIN_S
+            self._queue_of(gang).add_after(gang.key, wait_s)
 
     async def _due_now(self, gang: Gang, action: Action | None) -> Action | None:
         """Return the action itself, or what an `AwaitPods` stands for as its pods are now."""

@@ -2,8 +2,9 @@
 
 The slice that stands for the job is the newest that is admitted. When the job grows, a second one
 is made that is to replace it, and is charged only the difference; when that is admitted, the first
-finishes. When the job shrinks, its slice does at once, in place. So there are two slices at most,
-and only while the job waits to grow. Pods that no admitted slice covers stay gated (`ungating`).
+finishes. When the job shrinks, its slice does in place, once the pods beyond it have ended. So
+there are two slices at most, and only while the job waits to grow. Pods that no admitted slice
+covers stay gated (`ungating`).
 
 A slice that is evicted goes the way of all Workloads, and takes the one that waits to replace it
 along: it comes back with as many pods as the job wants then.
@@ -89,7 +90,9 @@ class Sliced(Alone):
         (job,) = gang.jobs.values()
         fit = job.ended or self._fits(job, workload)
         if job.ready_pods is not None:
-            job = replace(job, ready=job.ready_pods >= sum(counts_in(workload).values()))
+            wanted = counts_of(job.pod_sets)
+            needed = sum(min(n, wanted.get(name, n)) for name, n in counts_in(workload).items())
+            job = replace(job, ready=job.ready_pods >= needed)
         (part,) = super(Sliced, self).parts(gang, workload)
         return (replace(part, job=job, lost="" if fit else self.lost),)
 
@@ -119,11 +122,14 @@ class Sliced(Alone):
 
     @override
     def at_rest(self, gang: Gang, workload: Workload, parts: Sequence[Part]) -> Action | None:
-        """Let new pods go, unless the job says that all of them run."""
+        """Let new pods go, unless the job says that all of them run; shrink when others ended."""
         job = parts[0].job
-        if job is None or job.ended or (job.tells_of_all_pods and job.ready):
+        if job is None or job.ended:
             return None
-        return Ungate(workload, job)
+        wanted = counts_of(job.pod_sets)
+        if not grows(wanted, workload) and wanted != counts_in(workload):
+            return Ungate(workload, job, wanted)
+        return None if job.tells_of_all_pods and job.ready else Ungate(workload, job)
 
     @override
     def origin(self, job: JobView, labels_to_copy: Sequence[str] = ()) -> Origin:
@@ -194,10 +200,11 @@ def _is_obsolete(job: JobView, standing: Workload, following: Workload) -> bool:
 
 
 def _shrink(job: JobView, standing: Workload) -> Action | None:
-    """Return the step by which a slice shrinks in place; None if it need not.
+    """Return the step by which a slice shrinks in place; None if it need not, or must wait.
 
     Pods that were needed no more may be needed again among the fewer that are left. That is written
-    first, so that the slice is never charged too little.
+    first, so that the slice is never charged too little. While the job runs, its pods are looked at
+    last (`at_rest`): the quota of those that must go is free when they have ended.
     """
     wanted = counts_of(job.pod_sets)
     if wanted == counts_in(standing):
@@ -207,7 +214,8 @@ def _shrink(job: JobView, standing: Workload) -> Action | None:
     kept = {name: min(count, needless.get(name, count)) for name, count in known.items()}
     if kept != known:
         return Reclaim(standing, kept)
-    return Resize(standing, wanted)
+    runs = standing.status.is_true("Admitted") and not job.suspended
+    return None if runs else Resize(standing, wanted)
 
 
 def _follow(job: JobView, following: Workload) -> Action | None:

@@ -14,14 +14,11 @@ from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.term import Term
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS
-from queueing.translate.jobs.slice_pods import SlicePod, covered, letting_go
+from queueing.translate.jobs.slice_pods import Cover, SlicePod, cover, letting_go
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import POD_SET
 from queueing.translate.outbound.conditions import versioned
 from queueing.translate.wire.workloads import Workload
-
-AGAIN_S = 5.0
-"""Seconds after which pods are listed again while the job has fewer of them than it may."""
 
 logger = logging.getLogger(__name__)
 
@@ -32,14 +29,14 @@ class Ungating:
     def __init__(self, term: Term) -> None:
         self._writes = term.writes
 
-    async def let_go(self, job: JobView, workload: Workload) -> float | None:
+    async def let_go(self, job: JobView, workload: Workload) -> Cover:
         """Take the gate from the pods that a slice covers. Raises KubeError to be called again.
 
-        Returns the seconds after which to look again; None if only a change can make a difference.
+        Returns how the pods stood to it before.
         """
-        due, lacks = covered(workload, await self._pods_of(job, workload))
-        await all_of(self._let_one_go(one, workload) for one in due)
-        return AGAIN_S if lacks else None
+        found = cover(workload, await self._pods_of(job, workload))
+        await all_of(self._let_one_go(one, workload) for one in found.due)
+        return found
 
     async def _let_one_go(self, pod: SlicePod, workload: Workload) -> None:
         change, meta = letting_go(pod, workload), pod.metadata

@@ -1,6 +1,7 @@
 """Pods of an elastic job: which of them its admitted slice covers, and what lets these go."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import msgspec
@@ -18,22 +19,32 @@ class SlicePod(GatedPod, frozen=True):
     gate: ClassVar[str] = labels.ELASTIC
 
 
-def covered(workload: Workload, pods: Iterable[SlicePod]) -> tuple[list[SlicePod], bool]:
-    """Return the gated pods that an admitted slice covers; of each pod set those of lowest name.
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """How the pods of an elastic job stand to what its admitted slice is for."""
 
-    Also whether it would cover more pods than there are.
-    """
+    due: Sequence[SlicePod]
+    """Gated pods that it covers; of each pod set those of lowest name."""
+    lacks: bool
+    """Whether it would cover more pods than there are."""
+    exceeded: bool
+    """Whether more pods than it is for have been let go and have not ended."""
+
+
+def cover(workload: Workload, pods: Iterable[SlicePod]) -> Cover:
+    """Hold the pods of an elastic job against its slice."""
     name = name_on_pods(workload.metadata)
     ours = [one for one in pods if name_of_workload(one.metadata) == name and not one.has_ended]
     due: list[SlicePod] = []
-    lacks = False
+    lacks = exceeded = False
     for pod_set in workload.spec.pod_sets:
         mine = [one for one in ours if one.metadata.labels.get(labels.POD_SET) == pod_set.name]
         gated = sorted((one for one in mine if one.is_gated), key=lambda one: one.metadata.name)
-        room = max(pod_set.count - (len(mine) - len(gated)), 0)
-        due += gated[:room]
+        room = pod_set.count - (len(mine) - len(gated))
+        due += gated[: max(room, 0)]
         lacks |= room > len(gated)
-    return due, lacks
+        exceeded |= room < 0
+    return Cover(due, lacks, exceeded)
 
 
 def letting_go(pod: SlicePod, workload: Workload) -> MergePatch | None:

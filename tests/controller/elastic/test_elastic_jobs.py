@@ -110,14 +110,25 @@ async def test_pods_beyond_the_quota_wait_at_their_gate(world: MakeWorld) -> Non
         await runs(w, "a", 4)
 
 
-async def test_a_job_shrinks_in_place_and_its_quota_is_free_at_once(world: MakeWorld) -> None:
+async def test_a_job_shrinks_in_place_and_its_quota_is_free_when_the_pods_have_ended(
+    world: MakeWorld,
+) -> None:
     async with world() as w:
-        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, elastic("a", 4))
+        shrinking = elastic("a", 4)
+        notes = shrinking["spec"]["template"]["metadata"]["annotations"]
+        notes["queueing.dev/simulate-drain-seconds"] = "20"
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, shrinking)
         await runs(w, "a", 4)
         await w.make(job("b", cpu="3"))
         (before,) = [one for one in await slices(w) if count(one) == 4]
         await scale(w, "a", 1)
+        await w.until("Job", "a", lambda one: one["status"].get("terminating") == 3)
+        await w.until("Workload", before["metadata"]["name"], true("PodsReady"))
+        draining = await w.get("Workload", before["metadata"]["name"])
+        assert count(draining) == 4
+        assert (await w.get("Job", "b"))["spec"]["suspend"]
         await runs(w, "b", 1)
+        assert len([one for one in await w.list("Pod") if "a-" in one["metadata"]["name"]]) == 1
         after = await w.get("Workload", before["metadata"]["name"])
         assert (after["metadata"]["uid"], count(after)) == (before["metadata"]["uid"], 1)
         await w.until("ClusterQueue", "cq", uses("4"))

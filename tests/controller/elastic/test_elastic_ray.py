@@ -20,6 +20,8 @@ from tests.controller.harness import (
     Wire,
     World,
     cluster_queue,
+    false,
+    job,
     true,
 )
 from tests.controller.test_kinds import create, define, named, resource, runs, until
@@ -77,14 +79,17 @@ async def scale(world: World, framework: str, name: str, replicas: int) -> None:
 
 
 async def make_pods(world: World, template: Wire, count: int, first: int = 0) -> None:
-    """Create pods of a group as its controller would."""
+    """Create pods of a group as its controller would; they run until they are deleted."""
+    meta = template["metadata"]
+    notes = {**meta["annotations"], "queueing.dev/simulate-seconds": "6000"}
     for number in range(first, first + count):
         await world.make(
             {
                 "apiVersion": "v1",
                 "kind": "Pod",
                 "metadata": {
-                    **template["metadata"],
+                    **meta,
+                    "annotations": notes,
                     "name": f"small-{number}",
                     "namespace": "team",
                 },
@@ -131,7 +136,13 @@ async def test_a_group_of_workers_grows_and_shrinks(world: MakeWorld, framework:
         (second,) = await slices(w)
         assert [one["count"] for one in second["spec"]["podSets"]] == [1, 3]
         await scale(w, framework, "ray", 2)
-        await w.until("ClusterQueue", "cq", uses("3"))
+        await w.make(job("other"))
+        await w.workload("other", false("QuotaReserved"))
+        await w.delete("Pod", "small-2")
+        await w.until("ClusterQueue", "cq", uses("4"))
+        await w.until("Job", "other", lambda one: not one["spec"]["suspend"])
+        (third,) = [one for one in await slices(w) if len(one["spec"]["podSets"]) > 1]
+        assert [one["count"] for one in third["spec"]["podSets"]] == [1, 2]
         assert is_running(framework, await until(w, framework, "ray", bool))
 
 
