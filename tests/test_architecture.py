@@ -18,7 +18,10 @@ MAPPED = [
     "explain",
     "kinds",
     "kinds/builtin",
-    *(f"cli/{one}" for one in ("get", "kind", "local", "production", "submit", "usage")),
+    *(
+        f"cli/{one}"
+        for one in ("get", "kind", "local", "production", "simulate", "submit", "usage")
+    ),
     *(f"controller/{one.parent.name}" for one in CONTROLLER.glob("*/__init__.py")),
     *CAPABILITIES,
     *(

@@ -8,7 +8,7 @@ line or the field, and the way out.
 `entry` is what installed programs run first (`interrupts`: Ctrl-C is never a traceback); `main` has
 the table of commands (`lazy`). A command has the module of its name, or a package: `production`
 (`run`, `serve`), `local` (`demo`, `dev`), `usage`, `kind` (`check`, `list`), `get` (`get`, `top`),
-`submit`, `topology`, `trace`.
+`simulate`, `submit`, `topology`, `trace`.
 Commands that ask: `explain` (its answers: `explanations`), `plan` (laid out by `plan_tables`),
 `credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a
 cluster by `live` (which of them, says `reading`). Commands that write: `stop`, `suspend` and

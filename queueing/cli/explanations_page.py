@@ -2,7 +2,8 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import ModuleType
 
 from queueing.explain import model
 
@@ -33,17 +34,27 @@ FIRST = ("WorkloadExplanation", "QueueExplanation")
 
 def explanations_page() -> str:
     """Return the page, without a header."""
-    tree = ast.parse(inspect.getsource(model))
+    return BEGIN + sections(model, {name: name for name in FIRST})
+
+
+def sections(module: ModuleType, first: Mapping[str, str]) -> str:
+    """Return a section for each value that a module defines.
+
+    Those in `first` stand in front, each with what its field `kind` says.
+    """
+    tree = ast.parse(inspect.getsource(module))
     found = {
-        one.name: one for one in tree.body if isinstance(one, ast.ClassDef) and one.name != "Part"
+        one.name: one
+        for one in tree.body
+        if isinstance(one, ast.ClassDef) and one.name != "Part" and not one.name.startswith("_")
     }
-    names = [*FIRST, *(name for name in found if name not in FIRST)]
-    return BEGIN + "".join(_section(found[name], set(found)) for name in names)
+    names = [*first, *(name for name in found if name not in first)]
+    return "".join(_section(found[name], set(found), first.get(name, "")) for name in names)
 
 
-def _section(made: ast.ClassDef, known: set[str]) -> str:
+def _section(made: ast.ClassDef, known: set[str], called: str) -> str:
     rows = "\n".join(_rows(made, known))
-    kind = f"| `kind` | text | `{made.name}` |\n" if made.name in FIRST else ""
+    kind = f"| `kind` | text | `{called}` |\n" if called else ""
     about = " ".join((ast.get_docstring(made) or "").split())
     return f"""
 ## {made.name}
@@ -82,6 +93,13 @@ def _type(annotation: ast.expr, known: set[str]) -> str:
     spelled = spelled.removesuffix(" | None")
     several = spelled.startswith("tuple[")
     spelled = spelled.removeprefix("tuple[").removesuffix(", ...]") if several else spelled
-    plain = {"str": "text", "int": "number", "bool": "true or false", "dict[str, str]": "map"}
+    plain = {
+        "str": "text",
+        "int": "number",
+        "float": "number",
+        "bool": "true or false",
+        "dict[str, str]": "map",
+        "dict[str, tuple[float, ...]]": "map of lists of numbers",
+    }
     shown = f"[{spelled}](#{spelled.lower()})" if spelled in known else plain[spelled]
     return f"list of {shown}{null}" if several else f"{shown}{null}"

@@ -35,6 +35,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "plan": CommandEntry(
             "queueing.cli.plan", "Show what would be admitted, preempted or left pending."
         ),
+        "simulate": CommandEntry(
+            "queueing.cli.simulate.command", "Try queues and a load in virtual time."
+        ),
         "credits": CommandEntry(
             "queueing.cli.credits", "Show who lent quota to whom, and the resulting weights."
         ),

@@ -10,6 +10,7 @@ import click
 from queueing.checkpoints.rules import phases as checkpoints
 from queueing.cli.explanations_page import explanations_page
 from queueing.cli.main import COMMANDS, HELP_FLAGS, cli
+from queueing.cli.simulate.page_of_reference import simulation_page
 from queueing.core.decisions import PreemptionReason, Reason
 from queueing.translate import gates
 
@@ -233,6 +234,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "checkpoint-phases.md": checkpoints_page,
         "reasons.md": reasons_page,
         "explanations.md": lambda: HEADER + explanations_page(),
+        "simulation.md": lambda: HEADER + simulation_page(),
     }
 )
 

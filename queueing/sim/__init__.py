@@ -16,4 +16,5 @@ Reading order:
    `standing` completes rounds by workloads that were not judged; `lending` says who uses whose
    quota. `report` is the result as JSON.
 4. `fleet` lists devices and their holders; `virtual_time` is a clock for simulations.
+5. `simulation` lets workloads come, run and end in virtual time.
 """

@@ -113,14 +113,24 @@ class SimulatedCluster:
         Workloads that the controller would evict (deactivated, or of a stopped queue) are evicted
         first. Returns the workloads that released quota.
         """
-        for one in tuple(self._workloads.values()):
-            step = told_to_leave(one, self._stops(one))
-            if step is not None:
-                self.observe(transitions.evicted(one, step, now=now))
+        self.evict_told(now)
         evicted = [one for one in self._workloads.values() if one.holds_quota and one.evicted]
         for one in evicted:
             self.observe(transitions.drained(one, now=now))
         return tuple(one.key for one in evicted)
+
+    def evict_told(self, now: float) -> list[WorkloadFact]:
+        """Evict whom the controller would: deactivated ones and those of stopped queues.
+
+        They keep their quota, as their pods still run.
+        """
+        found = []
+        for one in tuple(self._workloads.values()):
+            step = told_to_leave(one, self._stops(one))
+            if step is not None:
+                self.observe(transitions.evicted(one, step, now=now))
+                found.append(self._workloads[one.key])
+        return found
 
     def _stops(self, workload: WorkloadFact) -> StopPolicies:
         """Read the stop policies of the LocalQueue, and of the queue that quota is held of."""

@@ -1,0 +1,118 @@
+"""`queueing simulate`: its options, and the order of what is done."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from queueing.cli.options import cluster_options, now_option, output_option
+from queueing.cli.output import UsageProblem, structured
+from queueing.core.settings import Compatibility
+
+EPILOG = """\b
+Examples:
+  # What would these queues do with this load?
+  queueing simulate scenario.yaml
+\b
+  # Two settings side by side, as a page with charts
+  queueing simulate today.yaml --against tomorrow.yaml --page difference.html
+\b
+  # A public trace (Standard Workload Format) on one queue as large as its machine
+  queueing simulate --trace cluster.swf
+\b
+  # The last seven days of the cluster, with other quotas
+  queueing simulate new-quotas.yaml --from-cluster 7d
+\b
+Exit codes: 0 when it was simulated, 2 when the input cannot be used, 130 after Ctrl-C.
+"""
+
+
+def _past(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
+    """Read a length of time such as 12h or 7d, in seconds."""
+    from queueing_api.config.duration import seconds_of  # noqa: PLC0415 - slow with its package
+
+    if text is None:
+        return None
+    try:
+        return float(text[:-1]) * 86_400 if text.endswith("d") else seconds_of(text)
+    except ValueError as error:
+        told = f"{text!r} is not a length of time; write it like 7d or 12h"
+        raise click.BadParameter(told) from error
+
+
+@click.command(epilog=EPILOG)
+@click.argument("scenario", required=False, metavar="[SCENARIO]")
+@click.option("--trace", metavar="FILE", help="Jobs of this trace come (.swf, also with .gz).")
+@click.option(
+    "--skip-broken-lines", "skip_broken", is_flag=True, help="Leave out lines that are no job."
+)
+@click.option(
+    "--from-cluster",
+    "past_s",
+    callback=_past,
+    metavar="7d",
+    help="The cluster's queues, and the workloads that came in this time and have ended.",
+)
+@click.option("--against", metavar="FILE", help="Simulate this scenario, too, and compare.")
+@click.option("--page", metavar="FILE", help="Write the report as one HTML page with charts.")
+@click.option("--seed", type=int, help="Of all that is drawn. [default: that of the scenario]")
+@cluster_options("Kubeconfig for --from-cluster.", "Context of the kubeconfig.")
+@click.option("--config", metavar="FILE", help="Configuration, or the ConfigMap that holds it.")
+@now_option("When the simulation begins; of --from-cluster, when it ends. [default: now]")
+@click.option(
+    "--compatibility",
+    type=click.Choice([one.value for one in Compatibility]),
+    default=Compatibility.QUEUEING.value,
+    show_default=True,
+    help="Decide as Kueue, or with queueing's differences.",
+)
+@output_option()
+def command(
+    *,
+    scenario: str | None,
+    against: str | None,
+    page: str | None,
+    output: str,
+    compatibility: str,
+    **options: Any,
+) -> None:
+    """Run queues, policies and a load in virtual time: waits, shares, preemptions.
+
+    SCENARIO is a file of manifests as for `queueing plan` with one more document, `Simulation`,
+    that generates workloads and says how long they run. Hours take seconds; nothing is changed
+    anywhere. The same input and seed give the same result.
+    """
+    from queueing.cli.simulate.progress import told  # noqa: PLC0415 - slow to import
+    from queueing.cli.simulate.settings import Asked, study_of  # noqa: PLC0415 - with it
+    from queueing.cli.simulate.tables import table  # noqa: PLC0415 - with it
+    from queueing.sim.simulation.report import Report, plain  # noqa: PLC0415 - with it
+    from queueing.sim.simulation.study import simulate  # noqa: PLC0415 - with it
+    from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
+
+    if scenario is None and options["trace"] is None and options["past_s"] is None:
+        raise click.UsageError("give a scenario, a trace with --trace, or --from-cluster")
+    if against is not None and scenario is None and options["past_s"] is None:
+        raise click.UsageError("--against compares with a scenario: give one")
+    asked = Asked(compatibility=Compatibility(compatibility), **options)
+    runs = []
+    try:
+        for one in (scenario, *((against,) if against is not None else ())):
+            study = study_of(one, asked)
+            with told(study.name) as progress:
+                runs.append(simulate(study, progress))
+    except ManifestError as error:
+        raise UsageProblem(str(error)) from error
+    report = Report(runs=tuple(runs))
+    if page is not None:
+        _write(page, report)
+    click.echo(table(report) if output == "table" else structured(plain(report), output))
+
+
+def _write(path: str, report: Any) -> None:
+    from queueing.sim.simulation.page import page  # noqa: PLC0415 - slow to import
+
+    try:
+        Path(path).write_text(page(report))
+    except OSError as error:
+        raise UsageProblem(f"{path}: {error.strerror}") from error
+    click.echo(f"The page is in {path}.", err=True)

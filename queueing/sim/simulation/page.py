@@ -1,0 +1,156 @@
+"""A report as one HTML page that needs nothing from elsewhere: no script, no font, no image."""
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+from queueing.sim.simulation.charts import areas, bars
+from queueing.sim.simulation.report import Report, Run, Use, Waits
+
+STYLE = """
+:root{color-scheme:light dark;--ink:#1b2430;--paper:#fff;--rule:#d5dbe3;--soft:#5b6875}
+@media (prefers-color-scheme:dark){
+:root{--ink:#e6ebf1;--paper:#12171d;--rule:#333d49;--soft:#9aa7b5}}
+body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper);
+max-width:1560px;margin:2rem auto;padding:0 1rem}
+main{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,560px),1fr));gap:2rem}
+table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem}
+caption{text-align:left;font-weight:600}
+th,td{padding:.2rem .5rem;border-bottom:1px solid var(--rule);text-align:right}
+th:first-child,td:first-child{text-align:left}figure{margin:0 0 1.5rem}
+figcaption{font-weight:600}svg{width:100%;height:auto}
+svg text{font-size:11px;fill:var(--soft)}
+svg .label{text-anchor:end}svg line{stroke:var(--rule)}figure ul{list-style:none;margin:0;padding:0;
+display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:13px}
+figure span{display:inline-block;width:.8em;
+height:.8em;margin-right:.3em;border-radius:2px}
+.c0{fill:#3f7fbf;background:#3f7fbf}.c1{fill:#d98032;background:#d98032}
+.c2{fill:#4b9b62;background:#4b9b62}.c3{fill:#a262b3;background:#a262b3}
+.c4{fill:#c2504d;background:#c2504d}.c5{fill:#3aa3a0;background:#3aa3a0}
+.c6{fill:#b99b2f;background:#b99b2f}.c7{fill:#7d8794;background:#7d8794}
+"""
+
+
+def page(report: Report) -> str:
+    """Write a report as a page."""
+    title = " against ".join(one.name for one in report.runs)
+    compared = _compared(report.runs) if len(report.runs) > 1 else ""
+    parts = "".join(map(_run, report.runs))
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>"
+        f"<body><h1>{escape(title)}</h1>{compared}<main>{parts}</main></body></html>\n"
+    )
+
+
+def _run(run: Run) -> str:
+    share = {
+        one.name: (100 * (one.nominal_share or 0.0), 100 * (one.used_share or 0.0))
+        for one in run.queues
+    }
+    waited = {one.name: (one.waits.p50, one.waits.p90) for one in run.classes}
+    most = max((sum(each) for each in zip(*run.lines.waiting.values(), strict=True)), default=1.0)
+    what = run.lines.of
+    parts = (
+        f"<h2>{escape(run.name)}</h2><p>{run.begins} to {run.ends}</p>",
+        _facts(run),
+        areas(f"Held, of {what}: part of nominal quota", run.lines.used, most=1, unit=""),
+        areas("Waiting workloads", run.lines.waiting, most=most, unit=""),
+        bars(f"Shares of {what}", share, ("nominal quota", "held"), " %"),
+        bars("Waits by class", waited, ("half waited less than", "9 of 10 less than"), " s"),
+        _classes(run),
+        _queues(run),
+        _uses(run.uses),
+    )
+    return f"<section>{''.join(parts)}</section>"
+
+
+FIGURES: Sequence[tuple[str, Callable[[Run], str]]] = (
+    ("Workloads", lambda run: f"{run.workloads:,}"),
+    ("Finished", lambda run: f"{run.finished:,}"),
+    ("Still waiting", lambda run: f"{run.waiting:,}"),
+    ("Mean wait", lambda run: span(run.waits.mean)),
+    ("Half waited less than", lambda run: span(run.waits.p50)),
+    ("9 of 10 waited less than", lambda run: span(run.waits.p90)),
+    ("Longest wait", lambda run: span(run.waits.longest)),
+    ("Preemptions", lambda run: f"{run.preemptions:,}"),
+    ("Most of one workload", lambda run: f"{run.most_preemptions:,}"),
+    ("Lost run time", lambda run: span(run.lost_seconds)),
+    ("Fairness (Jain's index)", lambda run: "" if run.fairness is None else f"{run.fairness:.3f}"),
+    ("Simulated", lambda run: span(run.seconds)),
+)
+"""What is told of a run first: name, and how it is written."""
+
+
+def span(seconds: float) -> str:
+    """Write a length of time for people, by its two largest units."""
+    if seconds < 60:  # noqa: PLR2004 - seconds of a minute
+        return f"{seconds:.3g}s"
+    units = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+    left, told = round(seconds), list[str]()
+    for name, size in units:
+        count, left = divmod(left, size)
+        if count or told:
+            told.append(f"{count}{name}" if count else "")
+        if len(told) == 2:  # noqa: PLR2004 - two units
+            break
+    return "".join(told)
+
+
+def _facts(run: Run) -> str:
+    return _table("", ("", ""), ((name, told(run)) for name, told in FIGURES))
+
+
+def _compared(runs: Sequence[Run]) -> str:
+    rows = ((name, *(told(one) for one in runs)) for name, told in FIGURES)
+    return _table("Side by side", ("", *(one.name for one in runs)), rows)
+
+
+def _waits(waits: Waits) -> tuple[str, ...]:
+    return tuple(map(span, (waits.mean, waits.p50, waits.p90, waits.longest)))
+
+
+HEADER = ("workloads", "finished", "waiting", "mean", "p50", "p90", "longest", "preempted")
+
+
+def _classes(run: Run) -> str:
+    header = ("Class", *HEADER)
+    rows = (
+        (one.name, one.workloads, one.finished, one.waiting, *_waits(one.waits), one.preemptions)
+        for one in run.classes
+    )
+    return _table("Waits by class", header, rows)
+
+
+def _queues(run: Run) -> str:
+    header = ("ClusterQueue", *HEADER)
+    rows = (
+        (one.name, one.workloads, one.finished, one.waiting, *_waits(one.waits), one.preemptions)
+        for one in run.queues
+    )
+    return _table("Waits by queue", header, rows)
+
+
+def _uses(uses: Sequence[Use]) -> str:
+    header = ("Flavor and resource", "nominal", "mean", "peak", "used")
+    rows = (
+        (
+            f"{one.flavor} {one.resource}",
+            one.nominal,
+            one.mean,
+            one.peak,
+            "" if one.utilisation is None else f"{one.utilisation:.1%}",
+        )
+        for one in uses
+    )
+    return _table("Utilisation", header, rows)
+
+
+def _table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = "".join(f"<th>{escape(one)}</th>" for one in header)
+    head = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table>{told}{head}<tbody>{body}</tbody></table>"

@@ -1,0 +1,154 @@
+"""`queueing simulate`, as people type it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from queueing.cli.main import cli
+
+QUEUES = """
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - {name: default, resources: [{name: cpu, nominalQuota: CPU}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: team}
+spec: {clusterQueue: a}
+"""
+LOAD = """\
+apiVersion: simulation.queueing.dev/v1alpha1
+kind: Simulation
+metadata: {name: load}
+spec:
+  classes:
+  - name: train
+    queue: team/main
+    count: 4
+    requests: {cpu: 2}
+    runs: 1h
+"""
+SWF = "1 0 0 60 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n"
+
+
+def scenario(tmp_path: Path, name: str = "load.yaml", cpu: int = 4, load: str = LOAD) -> str:
+    path = tmp_path / name
+    path.write_text(load + QUEUES.replace("CPU", str(cpu)))
+    return str(path)
+
+
+def typed(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["simulate", *words, "--now", "2026-01-01T00:00:00Z"])
+
+
+def report(*words: str):
+    result = typed(*words, "-o", "json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_waits_shares_and_utilisation_are_those_that_can_be_worked_out_by_hand(tmp_path: Path):
+    (run,) = report(scenario(tmp_path))["runs"]
+    assert (run["workloads"], run["finished"], run["waiting"]) == (4, 4, 0)
+    assert run["seconds"] == 7200
+    assert run["waits"] == {"count": 4, "mean": 1800, "p50": 0, "p90": 3600, "longest": 3600}
+    (use,) = run["uses"]
+    assert (use["nominal"], use["mean"], use["peak"]) == ("4", "4", "4")
+    assert use["utilisation"] == pytest.approx(1.0)
+    assert run["ends"] == "2026-01-01T02:00:00Z"
+
+
+def test_the_same_scenario_gives_the_same_report_to_the_byte(tmp_path: Path):
+    load = LOAD.replace("runs: 1h", "runs: {exponential: 1h}\n    every: {uniform: [1m, 1h]}")
+    path = scenario(tmp_path, load=load)
+    first, second = (typed(path, "-o", "json").stdout for _ in range(2))
+    assert first == second
+    assert typed(path, "-o", "json", "--seed", "2").stdout != first
+
+
+def test_two_settings_are_told_side_by_side(tmp_path: Path):
+    result = typed(scenario(tmp_path), "--against", scenario(tmp_path, "more.yaml", cpu=8))
+    assert result.exit_code == 0, result.output
+    longest = next(line for line in result.output.splitlines() if line.startswith("Longest"))
+    assert longest.split()[-2:] == ["1h", "0s"]
+
+
+def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
+    path = tmp_path / "page.html"
+    assert typed(scenario(tmp_path), "--page", str(path)).exit_code == 0
+    text = path.read_text()
+    assert text.startswith("<!doctype html>")
+    assert text.count("<svg") == 4
+    assert not [one for one in ("http", "<script", "url(", "@import", "src=") if one in text]
+
+
+def test_a_trace_alone_runs_on_a_queue_of_its_size(tmp_path: Path):
+    path = tmp_path / "cluster.swf"
+    path.write_text(SWF + SWF.replace("1 0", "2 0", 1))
+    (run,) = report("--trace", str(path))["runs"]
+    assert (run["finished"], run["waits"]["longest"]) == (2, 60)
+
+
+def test_the_manifests_workloads_run_as_long_as_the_scenario_says(tmp_path: Path):
+    job = """
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: one, namespace: team, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  suspend: true
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]
+"""
+    head = LOAD.partition("  classes:")[0].replace("spec:", "spec:\n  runs: 10m")
+    path = tmp_path / "job.yaml"
+    path.write_text(head + QUEUES.replace("CPU", "4") + job)
+    (run,) = report(str(path))["runs"]
+    assert (run["workloads"], run["finished"], run["seconds"]) == (1, 1, 600)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("runs: 1h", "runs: soon", ":10: spec.classes[0].runs: must be a duration such as 90s"),
+        ("runs: 1h", "runs: {normal: 1h}", "spec.classes[0].runs: must be a duration"),
+        ("count: 4", "count: four", ":8: spec.classes[0].count: Expected `int`, got `str`"),
+        ("count: 4", "number: 4", "spec.classes[0]: contains unknown field `number`"),
+        ("cpu: 2", "cpu: two", "spec.classes[0].requests.cpu:"),
+        ("team/main", "main", "spec.classes[0].queue: 'main' must be namespace/name"),
+        ("team/main", "team/other", "no LocalQueue team/other; those there are: team/main"),
+        ("v1alpha1", "v1", "apiVersion: must be simulation.queueing.dev/v1alpha1"),
+        ("count: 4", "count: 0", "no workload comes"),
+    ],
+)
+def test_what_cannot_be_used_is_told_with_its_place(tmp_path: Path, old: str, new: str, said: str):
+    result = typed(scenario(tmp_path, load=LOAD.replace(old, new)))
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_trace_in_a_scenario_that_does_not_say_where_its_jobs_go_is_told_how(tmp_path: Path):
+    path = tmp_path / "cluster.swf"
+    path.write_text(SWF)
+    result = typed(scenario(tmp_path), "--trace", str(path))
+    assert result.exit_code == 2
+    assert "spec: {trace: {queue: NAMESPACE/LOCALQUEUE}}" in result.output
+
+
+def test_nothing_to_simulate_is_a_wrong_use(tmp_path: Path):
+    assert typed().exit_code == 2
