@@ -11,6 +11,7 @@ CAPABILITIES = ("checkpoints", "devices")
 LAYER = {"rules": "rules", "wire": "translate", "memory": "controller", "shell": "controller"}
 """Of each part of a capability: where it stands in the picture of the packages."""
 MAPPED = [
+    "recording",
     "state",
     "controller",
     "cli",

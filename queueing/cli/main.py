@@ -38,6 +38,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "simulate": CommandEntry(
             "queueing.cli.simulate.command", "Try queues and a load in virtual time."
         ),
+        "replay": CommandEntry(
+            "queueing.cli.replay", "Repeat a recording of a controller's decisions."
+        ),
         "credits": CommandEntry(
             "queueing.cli.credits", "Show who lent quota to whom, and the resulting weights."
         ),

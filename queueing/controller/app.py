@@ -36,6 +36,7 @@ from queueing.controller.process.connection import report
 from queueing.controller.process.garbage_collection import postponed
 from queueing.controller.process.loop_lag import measure
 from queueing.controller.process.probes import listening
+from queueing.controller.process.recording_file import RecordingFile
 from queueing.controller.session import Session
 from queueing.controller.standby import Standby
 from queueing.controller.telemetry.broadcast import Broadcast
@@ -51,6 +52,7 @@ from queueing.kube.outcome import MaySend, always
 from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.traces import Tracer
+from queueing.state.engine import Engine
 from queueing.translate.configuration import measured_local_queues
 from queueing.webhooks.suspension import QueuedKind, of_description
 from queueing_api.config.v1beta2 import Configuration
@@ -78,6 +80,8 @@ class Options:
     policies: bool = True
     """Install admission policies, with which the API server suspends Jobs at creation and adds
     ResourceClaims to pods, where it supports them."""
+    record: Path | None = None
+    """Write a recording of what the engine sees to this file."""
     owns_process: bool = False
     """Nothing else runs in this process, so the garbage collector may be tuned for it."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -140,6 +144,7 @@ class App:
         """Set when the policies must be looked at again."""
         self._described: tuple[QueuedKind, ...] = ()
         """Kinds that admins describe, and that are queued in this term."""
+        self._recording = None if options.record is None else RecordingFile(options.record)
         self._tracer = Tracer.from_environment(options.environment, __version__)
         self.reporter = Reporter(
             metrics=self._metrics(leading=False),
@@ -161,6 +166,8 @@ class App:
                     for task in beside:
                         task.cancel()
         finally:
+            if self._recording is not None:
+                self._recording.close()
             if self._tracer is not None:
                 await self._tracer.close()
 
@@ -230,6 +237,7 @@ class App:
                 doubt=self._doubt_injection,
                 described=self._describe,
                 listing=postponed if self._options.owns_process else nullcontext,
+                engine=Engine if self._recording is None else self._recording.engine,
             )
         )
         rules = policy_rules(self._options.configuration)

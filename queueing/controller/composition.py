@@ -42,7 +42,7 @@ from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
-from queueing.core.settings import Compatibility
+from queueing.core.settings import Compatibility, Settings
 from queueing.devices.shell import composition as device_composition
 from queueing.kinds.compiler import Kind
 from queueing.kube.client import Client
@@ -78,6 +78,8 @@ class TermInputs:
     """Called when a pod was created without the claims that it should have got."""
     described: Callable[[Sequence[Kind]], None] = _ignore
     """Told which kinds are queued that admins describe, whenever that changes."""
+    engine: Callable[[Settings], Engine] = Engine
+    """Makes the engine of a term."""
     listing: Callable[[], AbstractContextManager[None]] = nullcontext
     """Makes the context in which the first lists of a term are read (garbage collection)."""
 
@@ -89,7 +91,7 @@ class Parts:
         self._around, self._rules = around, around.rules
         client, clock = around.client, around.clock
         self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
-        self.engine = Engine(self._rules.settings)
+        self.engine = around.engine(self._rules.settings)
         window = Window(
             LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
         )

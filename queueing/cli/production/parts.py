@@ -41,7 +41,9 @@ METRICS_SERVICE = "kueue-controller-manager-metrics-service"
 """Service that is scraped."""
 
 
-def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
+def run_controller(
+    flags: Flags, choices: Choices, socket: Path | None, record: Path | None = None
+) -> None:
     """Decide and write while we lead, until told to stop."""
     configure(LogFormat(flags.log_format), flags.log_level.upper())
     for sentence in unheeded(choices.configuration, SUPPORTED):
@@ -54,6 +56,7 @@ def run_controller(flags: Flags, choices: Choices, socket: Path | None) -> None:
         context=flags.context,
         serving_socket=socket,
         owns_process=True,
+        record=record,
     )
     _to_the_end(flags, run(options))
 

@@ -35,8 +35,14 @@ Exit codes: 0 after SIGTERM, 1 when a part failed, 2 when the configuration cann
     show_default=True,
     help="Serve webhooks, the visibility API and metrics from a second process.",
 )
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what the engine sees and decides, for `queueing replay` (.jsonl or .jsonl.gz).",
+)
 @click.option("--socket", hidden=True, type=click.Path(path_type=Path), help="Of the parts.")
-def command(*, serving: bool, socket: Path | None, **options: Any) -> None:
+def command(*, serving: bool, record: Path | None, socket: Path | None, **options: Any) -> None:
     """Run the controller on the cluster that the kubeconfig or the pod names.
 
     Two processes share the work: one makes decisions while it leads, the other serves webhooks
@@ -47,11 +53,12 @@ def command(*, serving: bool, socket: Path | None, **options: Any) -> None:
     if not serving:
         from queueing.cli.production.parts import run_controller  # noqa: PLC0415 - slow to import
 
-        run_controller(flags, choices, socket)
+        run_controller(flags, choices, socket, record)
         return
     if socket is not None:
         raise UsageProblem("--socket is for the parts of a running controller")
     with workplace() as (folder, lock):
         shared = [*flags.arguments(), "--socket", str(folder / "serving.sock")]
-        parts = (["run", "--no-serving", *shared], ["serve", *shared])
+        recorded = [] if record is None else ["--record", str(record)]
+        parts = (["run", "--no-serving", *recorded, *shared], ["serve", *shared])
         sys.exit(asyncio.run(supervise(parts, inherited=(lock,))))

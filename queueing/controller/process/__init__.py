@@ -3,4 +3,5 @@
 `garbage_collection` avoids long pauses by the collector, `loop_lag` measures how late the event
 loop wakes up, `connection` logs when the API server is unreachable and when it is back, `probes`
 serves `/healthz`, `/livez`, `/readyz` and `/metrics` where there is no serving process.
+`recording_file` is where a recording is written, when one was asked for.
 """

@@ -1,0 +1,67 @@
+"""Writes a recording of the engine to a file, for as long as the process runs.
+
+Each term of leadership begins with a new engine, and so with a line that says so. Whatever goes
+wrong with the file ends the recording, and nothing else.
+"""
+
+import gzip
+import logging
+from pathlib import Path
+from typing import IO, cast
+
+from queueing.core.settings import Settings
+from queueing.recording.codec import CodecError
+from queueing.recording.lines import header
+from queueing.recording.recorder import RecordedEngine
+
+logger = logging.getLogger(__name__)
+
+BYTES_MAX = 4 * 1024**3
+"""Bytes before compression after which a recording ends."""
+
+
+class RecordingFile:
+    """A file that lines are written to. Raises OSError if it cannot be begun."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = _begun(path)
+        self._left = BYTES_MAX
+        self.write(header())
+
+    def engine(self, settings: Settings) -> RecordedEngine:
+        """Return an engine that is recorded."""
+        return RecordedEngine(settings, self.write, self._give_up)
+
+    def write(self, line: str) -> None:
+        """Write a line; the recording ends when that fails, or it is too long."""
+        if self._file is None:
+            return
+        text = line.encode()
+        self._left -= len(text)
+        if self._left < 0:
+            self._give_up("it is too long")
+            return
+        try:
+            self._file.write(text)
+        except OSError as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """End the recording."""
+        found, self._file = self._file, None
+        if found is not None:
+            try:
+                found.close()
+            except OSError as error:
+                logger.warning("the end of the recording %s is lost: %s", self._path, error)
+
+    def _give_up(self, why: OSError | CodecError | str) -> None:
+        logger.warning("the recording %s ends here: %s", self._path, why)
+        self.close()
+
+
+def _begun(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "wb", compresslevel=1))
+    return path.open("wb")

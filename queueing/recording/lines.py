@@ -1,0 +1,122 @@
+"""The format of recordings: the first line says by whom it was made, each other is one event."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from queueing import __version__
+from queueing.recording.codec import CodecError, decode, encode
+
+FORMAT = 1
+"""Of the lines. One that is not known cannot be read."""
+HEADER = "recording"
+SUFFIXES = (".jsonl", ".jsonl.gz")
+
+
+class RecordingError(Exception):
+    """A recording that cannot be used: where, and what is wrong with it."""
+
+    def __init__(self, file: str, line: int, problem: str) -> None:
+        self.file, self.line, self.problem = file, line, problem
+        super().__init__(f"{file}:{line}: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event: its number in the file, its name, and what it holds."""
+
+    number: int
+    event: str
+    body: Any
+    gave: Any = None
+    """What the engine answered, as it is written."""
+
+
+def header() -> str:
+    """Return the first line."""
+    return written({HEADER: FORMAT, "version": __version__})
+
+
+def line(event: str, body: Any, gave: Any = None) -> str:
+    """Return the line of an event; an answer that is None is left out."""
+    plain = {event: encode(body)}
+    if gave is not None:
+        plain["gave"] = encode(gave)
+    return written(plain)
+
+
+def written(plain: Any) -> str:
+    """Write plain values as one line."""
+    return json.dumps(plain, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def opened(path: str) -> IO[bytes]:
+    """Open a recording for reading. Raises RecordingError."""
+    try:
+        return cast("IO[bytes]", gzip.open(path)) if path.endswith(".gz") else Path(path).open("rb")
+    except OSError as error:
+        raise RecordingError(path, 0, error.strerror or str(error)) from error
+
+
+def read(source: Iterator[bytes], file: str, *, any_version: bool = False) -> Iterator[Line]:
+    """Yield the events of a recording.
+
+    Raises RecordingError for what is none, or was made by another version: that may decide
+    otherwise, so it is read only with `any_version`. A last line that is torn ends the recording.
+    """
+    number = 0
+    try:
+        for number, text in enumerate(source, start=1):
+            if number == 1:
+                _check_header(text, file, any_version=any_version)
+                continue
+            if not text.endswith(b"\n"):
+                return  # whoever wrote it was stopped
+            yield _event(text, file, number)
+    except (OSError, EOFError) as error:
+        if isinstance(error, OSError) or number <= 1:
+            raise RecordingError(file, number, f"cannot be read: {error}") from error
+    if not number:
+        raise RecordingError(file, 1, "is empty; a recording begins with its format")
+
+
+def _check_header(text: bytes, file: str, *, any_version: bool) -> None:
+    plain = _plain(text, file, 1)
+    if HEADER not in plain:
+        raise RecordingError(file, 1, "is no recording: the first line does not say its format")
+    if plain[HEADER] != FORMAT:
+        told = f"is of format {plain[HEADER]}; this version of queueing reads format {FORMAT}"
+        raise RecordingError(file, 1, f"{told}: use the version that made it")
+    made = plain.get("version", "an unknown version")
+    if made != __version__ and not any_version:
+        raise RecordingError(
+            file,
+            1,
+            f"was made by queueing {made}, and this is {__version__}, which may decide otherwise:"
+            " use that version, or --any-version to see what this one decides",
+        )
+
+
+def _event(text: bytes, file: str, number: int) -> Line:
+    plain = _plain(text, file, number)
+    gave = plain.pop("gave", None)
+    if len(plain) != 1:
+        raise RecordingError(file, number, "is no event")
+    ((event, body),) = plain.items()
+    try:
+        return Line(number, event, decode(body), gave)
+    except CodecError as error:
+        raise RecordingError(file, number, f"{event}: {error}") from error
+
+
+def _plain(text: bytes, file: str, number: int) -> dict[str, Any]:
+    try:
+        plain = json.loads(text)
+    except ValueError as error:
+        raise RecordingError(file, number, f"is not JSON: {error}") from error
+    if not isinstance(plain, dict):
+        raise RecordingError(file, number, "is no event")
+    return plain
