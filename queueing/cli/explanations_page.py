@@ -18,18 +18,21 @@ What `queueing explain -o json` prints, and what the controller answers under
 | `/namespaces/NAMESPACE/workloads/NAME/explanation` | [WorkloadExplanation](#workloadexplanation) |
 | `/namespaces/NAMESPACE/localqueues/NAME/explanation` | [QueueExplanation](#queueexplanation) |
 | `/clusterqueues/NAME/explanation` | [QueueExplanation](#queueexplanation) |
+| `/cohorts/NAME/explanation`; `-` is all trees | [CohortExplanation](#cohortexplanation) |
+| of a queue `…/explanation?part=waiting&offset=0&limit=50` | [Line](#line) |
+| of a queue `…/explanation?part=holding&offset=0&limit=50` | [Line](#line) |
 
-Who may ask: the verb `get` on `workloads/explanation`, `localqueues/explanation` and
-`clusterqueues/explanation` of the group `visibility.queueing.dev`. The roles
-`kueue-batch-user-role` (for the first two) and `kueue-batch-admin-role` allow it. To those who
-may not get `clusterqueues/explanation` of all queues, workloads of other namespaces are
+Who may ask: the verb `get` on `workloads/explanation`, `localqueues/explanation`,
+`clusterqueues/explanation` and `cohorts/explanation` of the group `visibility.queueing.dev`. The
+roles `kueue-batch-user-role` (for the first two) and `kueue-batch-admin-role` allow it. To those
+who may not get `clusterqueues/explanation` of all queues, workloads of other namespaces are
 `(another namespace)`.
 
 Fields may be added; none is taken away or gets another meaning within a version. Every field is
 always there: a text that says nothing is empty, and what is not known or does not apply is null.
 Amounts are written as Kubernetes writes quantities, times as RFC 3339 in UTC.
 """
-FIRST = ("WorkloadExplanation", "QueueExplanation")
+FIRST = ("WorkloadExplanation", "QueueExplanation", "CohortExplanation", "Line")
 
 
 def explanations_page() -> str:

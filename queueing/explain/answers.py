@@ -1,11 +1,13 @@
 """What others call: one question, one answer."""
 
-from queueing.core.names import Key, QueueName
-from queueing.explain.model import QueueExplanation, WorkloadExplanation
+from queueing.core.names import CohortName, Key, QueueName
+from queueing.explain.lines import holding_in, waiting_in
+from queueing.explain.model import CohortExplanation, Line, QueueExplanation, WorkloadExplanation
 from queueing.explain.probe import judge
 from queueing.explain.proposals import Proposal
 from queueing.explain.queues import explain_cluster_queue, explain_local_queue
 from queueing.explain.remedies import Enough, find
+from queueing.explain.trees import explain_cohort
 from queueing.explain.workloads import explain_workload
 from queueing.state.engine import Engine
 
@@ -31,6 +33,30 @@ def cluster_queue(engine: Engine, name: QueueName) -> QueueExplanation | None:
 def local_queue(engine: Engine, key: Key) -> QueueExplanation | None:
     """Explain a LocalQueue; None if the engine knows none of this name."""
     return explain_local_queue(engine.memory, key)
+
+
+def cohort(engine: Engine, name: CohortName | None) -> CohortExplanation | None:
+    """Explain a cohort and what is below it, or all trees; None if there is no such cohort."""
+    return explain_cohort(engine.memory, name)
+
+
+def line(
+    engine: Engine, queue: QueueName | Key, window: tuple[int, int], *, holding: bool
+) -> Line | None:
+    """Return a part of who waits in a queue, or of who is `holding` its quota.
+
+    A name with a slash is that of a LocalQueue. `window` is the first row and how many there are.
+    None if there is no such queue.
+    """
+    memory, only = engine.memory, None
+    name = QueueName(queue)
+    if "/" in queue:
+        only = Key(queue)
+        door = memory.objects.local_queues.get(only)
+        if door is None:
+            return None
+        name = door.cluster_queue
+    return (holding_in if holding else waiting_in)(memory, name, only, window)
 
 
 def proposals(engine: Engine, key: Key) -> tuple[Proposal, ...]:

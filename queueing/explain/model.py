@@ -255,5 +255,74 @@ class QueueExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="Q
     """Other queues of its tree from which it could borrow now."""
 
 
+class TreeNode(Part, frozen=True, kw_only=True):
+    """A cohort or ClusterQueue in the tree below a cohort."""
+
+    kind: str
+    """Cohort or ClusterQueue."""
+    name: str
+    parent: str
+    """The cohort that it is in; empty for none."""
+    depth: int
+    """How far it is below the top of the answer."""
+    active: bool
+    pending: int
+    """Of a cohort, like the next two, with all below it."""
+    holding: int
+    """How many workloads hold quota."""
+    quotas: tuple[QuotaRow, ...]
+    """Nominal quota, use and promises of a cohort are sums over all below it; it borrows from
+    outside, and lends to outside."""
+
+
+class CohortExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="CohortExplanation"):
+    """The answer about a cohort and what is below it, or about all trees."""
+
+    api_version: str = API_VERSION
+    name: str
+    """Empty for all trees."""
+    nodes: tuple[TreeNode, ...]
+    """Parents first, at most 200: the highest."""
+    omitted: int = 0
+    """How many nodes are deeper, and left out."""
+
+
+class LineRow(Part, frozen=True, kw_only=True):
+    """A workload that waits in a queue, or holds quota of it."""
+
+    namespace: str
+    name: str
+    local_queue: str
+    priority: int
+    position: int | None
+    """Its place among those that wait, from 0; null if it must not be tried yet, or does not wait.
+    """
+    state: str
+    """Waiting, Reserved, Admitted or Leaving."""
+    reason: str
+    message: str
+    since: str | None
+    """Since when it is queued, or holds quota."""
+    uses: dict[str, str]
+    """What it holds: `cpu of default` → amount."""
+
+
+class Line(Part, frozen=True, kw_only=True, tag_field="kind", tag="Line"):
+    """A part of the list of those that wait in a queue, in its order, or that hold its quota."""
+
+    api_version: str = API_VERSION
+    cluster_queue: str
+    local_queue: str
+    """Namespace and name; empty for all of the ClusterQueue."""
+    holding: bool
+    """Whether these are the ones that hold quota, those for longest first."""
+    offset: int
+    in_all: int
+    rows: tuple[LineRow, ...]
+    """At most 500."""
+
+
 Explanation = WorkloadExplanation | QueueExplanation
 DECODER = msgspec.json.Decoder(Explanation)
+Answer = Explanation | CohortExplanation | Line
+ANSWERS = msgspec.json.Decoder(Answer)

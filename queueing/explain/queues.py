@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from queueing.core.names import FlavorResource, Key, QueueName, ResourceName, name_of, namespace_of
+from queueing.core.names import Key, QueueName, name_of, namespace_of
 from queueing.core.quantities import quantity
-from queueing.core.quota.lending import lent_in
 from queueing.core.quota.node import Node
-from queueing.explain.model import Group, QueueExplanation, QuotaRow
+from queueing.explain.model import Group, QueueExplanation
+from queueing.explain.quotas import promised_to, queue_rows
 from queueing.state.answers import reports
 from queueing.state.answers.waits import current_wait
 from queueing.state.memory.memory import Memory
@@ -52,46 +52,11 @@ def _answer(memory: Memory, name: QueueName, only: Key | None, view: QueueView) 
         inadmissible=view.pending_inadmissible,
         reserving=view.reserving,
         admitted=view.admitted,
-        quotas=() if node is None else tuple(_rows(memory, node)),
+        quotas=() if node is None else tuple(queue_rows(node, promised_to(memory).get(name, {}))),
         groups=groups[:GROUPS],
         groups_omitted=max(0, len(groups) - GROUPS),
         lenders=() if node is None else tuple(_lenders(memory, node)),
     )
-
-
-def _rows(memory: Memory, node: Node) -> Iterator[QuotaRow]:
-    promised: dict[FlavorResource, int] = {}
-    for holder in memory.ledger.promised.values():
-        if holder.queue == node.name:
-            for one, amount in holder.usage.items():
-                promised[one] = promised.get(one, 0) + amount
-    lent: dict[FlavorResource, int] = {}
-    for one in node.cells:
-        lent[one] = lent_in(node.root, one).get(node, 0)
-    for one in sorted(one for one, cell in node.cells.items() if _matters(node, one)):
-        cell, name = node.cells[one], one.resource
-        limits = cell.limits
-        yield QuotaRow(
-            flavor=one.flavor,
-            resource=name,
-            nominal=quantity(name, limits.nominal),
-            used=quantity(name, cell.held),
-            borrowed=quantity(name, max(0, cell.held - cell.quota) if node.parent else 0),
-            lent=quantity(name, lent[one]),
-            promised=quantity(name, promised.get(one, 0)),
-            available=quantity(name, max(0, cell.available())),
-            borrowing_limit=_limit(name, limits.borrowing_limit),
-            lending_limit=_limit(name, limits.lending_limit),
-        )
-
-
-def _limit(resource: ResourceName, amount: int | None) -> str | None:
-    return None if amount is None else quantity(resource, amount)
-
-
-def _matters(node: Node, one: FlavorResource) -> bool:
-    cell = node.cells[one]
-    return bool(cell.is_listed or cell.held or cell.usage)
 
 
 def _groups(memory: Memory, name: QueueName, only: Key | None) -> tuple[Group, ...]:

@@ -8,17 +8,18 @@ thought of here.
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from queueing.explain.model import HIDDEN, Explanation
+from queueing.explain.model import HIDDEN, Answer
 
+A = TypeVar("A", bound=Answer)
 KEY = re.compile(r"(?<![\w./-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 """A namespace has no dot in its name; what stands before the slash of a resource or label has."""
 
 
-def redacted(answer: Explanation, namespace: str) -> Explanation:
+def redacted(answer: A, namespace: str) -> A:
     """Return an answer that names workloads of one namespace only."""
     plain = msgspec.to_builtins(answer)
     resources = set(_resources(plain))
@@ -27,7 +28,7 @@ def redacted(answer: Explanation, namespace: str) -> Explanation:
         known = found[1] == namespace or found[0] in resources
         return found[0] if known else HIDDEN
 
-    made: Explanation = msgspec.convert(_without(plain, hide), Explanation)
+    made: A = msgspec.convert(_without(plain, hide), type(answer))
     return made
 
 

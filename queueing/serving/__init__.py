@@ -11,5 +11,6 @@ Who asks, and may they: `authorization`, with `aggregator`. `visibility` answers
 answer (`answering`, `forward`). TLS: `certificates` are made here, kept in a Secret by
 `certificate_secret`, served as the `identity` to clients that `tls_settings` accept. When the
 definition of Workloads is about to be deleted, `uninstallation` silences the leader, and
-`finalizer_release` lets go of everything.
+`finalizer_release` lets go of everything. `ui` is the page for browsers: it alone also reads
+objects of the API server, when somebody looks.
 """

@@ -118,6 +118,30 @@ class Reviewer:
         }
         return await self._may(request, {"resourceAttributes": attributes}, VISIBILITY_BINDING)
 
+    async def user_of(self, request: web.Request) -> User | None:
+        """Return who asks, None if nobody knows them. Raises ReviewError."""
+        try:
+            return await self._user(request)
+        except KubeError as error:
+            self._tell(error, METRICS_BINDING)
+            raise ReviewError(str(error)) from error
+
+    async def user_with(self, token: str) -> User | None:
+        """Return whose token it is, None if it is nobody's. Raises ReviewError."""
+        try:
+            return await self._owner(token)
+        except KubeError as error:
+            self._tell(error, METRICS_BINDING)
+            raise ReviewError(str(error)) from error
+
+    async def is_allowed(self, user: User, resource: Attributes) -> bool:
+        """Say whether a user may do something with a resource. Raises ReviewError."""
+        try:
+            return await self._is_allowed(user, {"resourceAttributes": resource})
+        except KubeError as error:
+            self._tell(error, METRICS_BINDING)
+            raise ReviewError(str(error)) from error
+
     async def _may(self, request: web.Request, attributes: Attributes, binding: str) -> bool:
         try:
             user = await self._user(request)
@@ -144,6 +168,9 @@ class Reviewer:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             return None
+        return await self._owner(token)
+
+    async def _owner(self, token: str) -> User | None:
         digest = hashlib.sha256(token.encode()).hexdigest()
 
         async def ask() -> User | None:

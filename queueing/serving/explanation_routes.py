@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from queueing.explain.model import DECODER
+from queueing.explain.model import ANSWERS
 from queueing.explain.redaction import redacted
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
 from queueing.serving.answering import Allowed, Elsewhere, Handler, document, failure
@@ -16,9 +16,10 @@ from queueing.serving.explanations import (
     VERSION,
     group_document,
     resource_list,
+    subject_of,
 )
-from queueing.serving.frames import Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels
+from queueing.serving.visibility import QueryError
 
 RESOURCES = {"clusterqueues": CLUSTER_QUEUES, "localqueues": LOCAL_QUEUES, "workloads": WORKLOADS}
 
@@ -39,14 +40,17 @@ def add_explanations(
         parts = request.match_info
         plural, name = parts["plural"], parts["name"]
         namespace = parts.get("namespace", "")
-        subject = Subject(plural, f"{namespace}/{name}" if namespace else name)
+        try:
+            subject = subject_of(plural, namespace, name, request.query)
+        except QueryError as error:
+            return failure(400, "BadRequest", str(error))
         try:
             found = await models.explanation(subject)
         except NoAnswerError as error:
             return failure(503, "ServiceUnavailable", str(error))
         if found is not None:
             return document(found)
-        if await elsewhere.exists(RESOURCES[plural].at(name, namespace)):
+        if plural in RESOURCES and await elsewhere.exists(RESOURCES[plural].at(name, namespace)):
             return failure(503, "ServiceUnavailable", f"{name} is not known yet")
         singular = plural.removesuffix("s")
         return failure(404, "NotFound", f'{singular}.{GROUP} "{name}" not found')
@@ -63,7 +67,7 @@ def add_explanations(
             except ReviewError as error:
                 return failure(500, "InternalError", f"Internal error occurred: {error}")
             body = told.body if isinstance(told, web.Response) else None
-            known = DECODER.decode(body if isinstance(body, bytes) else b"")
+            known = ANSWERS.decode(body if isinstance(body, bytes) else b"")
             return document(redacted(known, namespace))
 
         return answer

@@ -4,16 +4,50 @@
 `…/clusterqueues/NAME/explanation`. Documents of discovery; `explanation_routes` does the HTTP.
 """
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote, urlencode
+
+from queueing.serving.frames import Subject
+from queueing.serving.visibility import QueryError, read_window
 
 GROUP = "visibility.queueing.dev"
 VERSION = "v1alpha1"
 SUBRESOURCE = "explanation"
+PAGE = f"/apis/{GROUP}/{VERSION}/ui/page/proxy"
+"""Below this path the API server hands on what is asked of the page, as of `services/…/proxy`: the
+subresource is the same for all that is below it, and requests may last."""
 PARENTS = (
     ("clusterqueues", "ClusterQueue", False),
     ("localqueues", "LocalQueue", True),
     ("workloads", "Workload", True),
+    ("cohorts", "Cohort", False),
 )
+LISTED = ("clusterqueues", "localqueues")
+PARTS = ("waiting", "holding")
+"""What of a queue can be listed."""
+
+
+def subject_of(plural: str, namespace: str, name: str, query: Mapping[str, str]) -> Subject:
+    """Return what a request asks about; raises QueryError naming the parameter."""
+    part = query.get("part", "")
+    of = f"{namespace}/{name}" if namespace else name
+    if not part:
+        return Subject(plural, of)
+    if plural not in LISTED or part not in PARTS:
+        raise QueryError(f"part={part} is not one of {', '.join(PARTS)} of a queue")
+    window = read_window(query)
+    return Subject(plural, of, part, window.offset, window.limit)
+
+
+def path_of(subject: Subject) -> str:
+    """Return the path and query by which something is asked about: the inverse of `subject_of`."""
+    namespace, slash, name = subject.name.rpartition("/")
+    within = f"/namespaces/{quote(namespace, safe='')}" if slash else ""
+    query = {"part": subject.part, "offset": subject.offset, "limit": subject.limit}
+    asked = f"?{urlencode(query)}" if subject.part else ""
+    path = f"{within}/{subject.kind}/{quote(name, safe='')}/{SUBRESOURCE}"
+    return f"/apis/{GROUP}/{VERSION}{path}{asked}"
 
 
 def group_document() -> dict[str, Any]:
@@ -39,7 +73,7 @@ def resource_list() -> dict[str, Any]:
             "kind": kind,
             "verbs": ["get"],
         }
-        answer = "WorkloadExplanation" if plural == "workloads" else "QueueExplanation"
+        answer = f"{'Queue' if plural in LISTED else kind}Explanation"
         asked = {
             "name": f"{plural}/{SUBRESOURCE}",
             "singularName": "",

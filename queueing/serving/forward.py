@@ -26,6 +26,17 @@ logger = logging.getLogger(__name__)
 FORWARDED = "X-Queueing-Forwarded"
 KNOWN_S = 1.0
 """How long the leader's address is believed without another look at the Lease."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the leader's replica answered."""
+
+    status: int
+    body: bytes
+    content_type: str
+
+
 LIMITS = aiohttp.ClientTimeout(total=10.0, sock_connect=2.0)
 
 
@@ -58,12 +69,21 @@ class Forwarder:
         """Return the leader's answer; None when there is no leader that can be asked."""
         if request.headers.get(FORWARDED):
             return None
+        answered = await self.fetch(str(request.rel_url))
+        if answered is None:
+            return None
+        return web.Response(
+            status=answered.status, body=answered.body, content_type=answered.content_type
+        )
+
+    async def fetch(self, path: str) -> Answered | None:
+        """Return the leader's answer to a path with its query, asked under our own account."""
         address, context = await self._leader(), self._tls()
         if not address or context is None:
             return None
         grant = await self.client.cluster.credentials.current()
         headers = {"Authorization": grant.authorization, FORWARDED: "1"}
-        url = f"https://{address}{request.rel_url}"
+        url = f"https://{address}{path}"
         try:
             async with (
                 aiohttp.ClientSession(timeout=LIMITS) as session,
@@ -76,7 +96,7 @@ class Forwarder:
             logger.warning("the leader at %s does not answer: %s", address, error)
             self._looked_at = float("-inf")
             return None
-        return web.Response(status=answer.status, body=body, content_type=answer.content_type)
+        return Answered(answer.status, body, answer.content_type)
 
     async def _leader(self) -> str:
         now = time.monotonic()

@@ -13,12 +13,14 @@ from typing import TypeVar
 
 import msgspec
 
-from queueing.explain.model import Explanation
+from queueing.explain.model import Answer
 
 T = TypeVar("T")
 
 LENGTH_BYTES = 4
 FRAME_BYTES_MAX = 256 * 1024 * 1024
+ALL = "-"
+"""Stands for the name of a cohort where all trees are meant; no object has it."""
 
 
 class PendingPart(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -35,9 +37,13 @@ class Subject(msgspec.Struct, frozen=True, rename="camel"):
     """What is to be explained."""
 
     kind: str
-    """The plural of its resource: `workloads`, `localqueues` or `clusterqueues`."""
+    """The plural of its resource: `workloads`, `localqueues`, `clusterqueues` or `cohorts`."""
     name: str
-    """Namespace and name, if it has a namespace."""
+    """Namespace and name, if it has a namespace; of cohorts, `ALL` for all trees."""
+    part: str = ""
+    """Of a queue: `waiting` or `holding` for the list of those; empty for the explanation."""
+    offset: int = 0
+    limit: int = 0
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -74,7 +80,7 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """The exposition text of the controller's own metrics."""
     answers: dict[int, list[PendingRow] | None] | None = None
     """Lists, by the number of the question; None means that there is no such queue."""
-    explanations: dict[int, Explanation | None] | None = None
+    explanations: dict[int, Answer | None] | None = None
     """The same of explanations."""
 
 

@@ -22,6 +22,7 @@ from queueing.serving.aggregator import learn_aggregator
 from queueing.serving.answering import Elsewhere
 from queueing.serving.authorization import Reviewer
 from queueing.serving.certificate_secret import Keeping, Trust, keep
+from queueing.serving.explanations import PAGE
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files
 from queueing.serving.read_models import ReadModels, listening
@@ -34,6 +35,9 @@ from queueing.serving.routes import (
 )
 from queueing.serving.surroundings import WatchedObjects, watches
 from queueing.serving.tls_settings import USUAL, TlsSettings
+from queueing.serving.ui.application import BASE, PageServer
+from queueing.serving.ui.entrance import ReviewedEntrance
+from queueing.serving.ui.sources import Sources, nobody_leads
 from queueing.serving.uninstallation import Uninstallation
 from queueing.webhooks.admission import WebhookSettings
 from queueing.webhooks.suspension import QueuedKind
@@ -118,12 +122,20 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
             }
         )
         uninstallation = Uninstallation(client, SystemClock(), options.lease, options.noticed_s)
-        elsewhere = _elsewhere(options, client, identity)
+        forwarder = _forwarder(options, client, identity)
+        elsewhere = _elsewhere(client, forwarder)
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
         visibility = visibility_application(
             models, reviewer.may_see, elsewhere, reviewer.may_name_others
         )
+        sources = Sources(models, client, nobody_leads if forwarder is None else forwarder.fetch)
+        for application, entrance, base in (
+            (metrics, ReviewedEntrance(reviewer), BASE),
+            (visibility, ReviewedEntrance(reviewer, takes_tokens=False), PAGE),
+        ):
+            page = PageServer(sources=sources, entrance=entrance, now=SystemClock().now, base=base)
+            page.add_to(application)
         probes = probe_application(
             models, readiness, alive=options.alive_path, ready=options.ready_path
         )
@@ -156,13 +168,15 @@ def _look_after_certificate(
         group.create_task(follow_files(identity, options.certificates, told))
 
 
-def _elsewhere(options: ServingOptions, client: Client, identity: Identity) -> Elsewhere:
+def _forwarder(options: ServingOptions, client: Client, identity: Identity) -> Forwarder | None:
+    """Return what asks the leader's replica; None where there is no Lease that names it."""
+    if options.lease is None:
+        return None
+    return Forwarder(client, options.lease, options.visibility_name, lambda: identity.authority)
+
+
+def _elsewhere(client: Client, forwarder: Forwarder | None) -> Elsewhere:
     """Return what answers for other replicas' knowledge, and for what no replica knows."""
-    forwarder = None
-    if options.lease is not None:
-        forwarder = Forwarder(
-            client, options.lease, options.visibility_name, lambda: identity.authority
-        )
 
     async def ask(request: web.Request) -> web.Response | None:
         return await forwarder.ask(request) if forwarder is not None else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from queueing.explain.model import Explanation
+from queueing.explain.model import Answer
 from queueing.serving.frames import (
     NEWS,
     Frame,
@@ -89,14 +89,12 @@ class ReadModels:
         rows: Sequence[PendingRow] | None = await self._answer_to(part, patience_s)
         return rows
 
-    async def explanation(
-        self, subject: Subject, patience_s: float = PATIENCE_S
-    ) -> Explanation | None:
+    async def explanation(self, subject: Subject, patience_s: float = PATIENCE_S) -> Answer | None:
         """Have the controller explain something; None when it knows of no such thing.
 
         Raises NoAnswerError when it does not answer.
         """
-        found: Explanation | None = await self._answer_to(subject, patience_s)
+        found: Answer | None = await self._answer_to(subject, patience_s)
         return found
 
     async def _answer_to(self, of: PendingPart | Subject, patience_s: float) -> Any:

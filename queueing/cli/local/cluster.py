@@ -105,16 +105,21 @@ async def local_cluster(
 
 @asynccontextmanager
 async def controlled(
-    server: EmbeddedServer, configuration: Configuration, compatibility: Compatibility
+    server: EmbeddedServer,
+    configuration: Configuration,
+    compatibility: Compatibility,
+    socket: Path | None = None,
 ) -> AsyncIterator[asyncio.Task[None]]:
     """Run the controller on the server, over HTTP as on any other, until the block ends.
 
-    It takes SIGINT and SIGTERM for itself: the task that the block gets ends when one comes.
+    On the `socket` it answers who listens there what it knows. It takes SIGINT and SIGTERM for
+    itself: the task that the block gets ends when one comes.
     """
     options = Options(
         configuration=configuration,
         compatibility=compatibility,
         cluster=Cluster.plain(server.url),
+        serving_socket=socket,
         policies=False,  # the embedded server asks webhooks instead
     )
     async with local_webhooks(server, configuration), asyncio.TaskGroup() as group:

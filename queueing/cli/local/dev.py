@@ -20,6 +20,7 @@ from queueing.cli.local.cluster import (
     samples_folder,
     usual,
 )
+from queueing.cli.local.page import local_page
 from queueing.cli.options import files_option
 from queueing.cli.output import UsageProblem
 from queueing.core.settings import Compatibility
@@ -116,9 +117,12 @@ async def _serve(
     async with (
         local_cluster(place, objects) as server,
         _kubeconfig(server) as path,
-        controlled(server, configuration, Compatibility.QUEUEING) as controller,
+        local_page(server, path.with_name("page.sock")) as page,
+        controlled(
+            server, configuration, Compatibility.QUEUEING, path.with_name("page.sock")
+        ) as controller,
     ):
-        click.echo(_welcome(server, path, samples=samples))
+        click.echo(_welcome(server, path, page, samples=samples))
         await asyncio.wait([controller])
         _cancelled_by_sigterm()
     click.echo("Stopped.")
@@ -142,7 +146,7 @@ async def _kubeconfig(server: EmbeddedServer) -> AsyncIterator[Path]:
         yield path
 
 
-def _welcome(server: EmbeddedServer, path: Path, *, samples: bool) -> str:
+def _welcome(server: EmbeddedServer, path: Path, page: str, *, samples: bool) -> str:
     kubectl = f"kubectl --kubeconfig {path}"
     submit = [f"  {kubectl} create -f {samples_folder() / 'jobs'}"] if samples else []
     return "\n".join(
@@ -153,6 +157,8 @@ def _welcome(server: EmbeddedServer, path: Path, *, samples: bool) -> str:
             *submit,
             f"  {kubectl} get workloads -A --watch",
             f"  queueing top --kubeconfig {path}",
+            "",
+            f"In a browser: {page}",
             "",
             "Ctrl-C stops it.",
         )

@@ -14,10 +14,10 @@ from typing import NoReturn
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
-from queueing.core.names import Key, QueueName, name_of, namespace_of
+from queueing.core.names import CohortName, Key, QueueName, name_of, namespace_of
 from queueing.explain import answers
-from queueing.explain.model import Explanation
-from queueing.serving.frames import Frame, PendingPart, PendingRow, Question, Subject
+from queueing.explain.model import Answer
+from queueing.serving.frames import ALL, Frame, PendingPart, PendingRow, Question, Subject
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
 from queueing.state.memory.views import PendingItem
@@ -96,9 +96,16 @@ class Broadcast:
             self._publisher.publish(Frame(explanations={question.number: found}))
 
 
-def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Explanation | None:
+def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Answer | None:
     """Explain what is asked about; None when there is no such thing."""
+    if subject.part:
+        queue = Key(subject.name) if "/" in subject.name else QueueName(subject.name)
+        window = subject.offset, subject.limit
+        return answers.line(engine, queue, window, holding=subject.part == "holding")
     match subject.kind:
+        case "cohorts":
+            name = None if subject.name == ALL else CohortName(subject.name)
+            return answers.cohort(engine, name)
         case "clusterqueues":
             return answers.cluster_queue(engine, QueueName(subject.name))
         case "localqueues":

@@ -1,0 +1,47 @@
+"""The page of a local cluster: served in this process, to everybody who reaches its loopback port.
+
+The embedded API server lets everybody read everything, too, so nobody is asked who they are.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+from queueing.apiserver.server import EmbeddedServer
+from queueing.clock import SystemClock
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.serving.read_models import ReadModels, listening
+from queueing.serving.ui.application import BASE, PageServer
+from queueing.serving.ui.entrance import OpenEntrance
+from queueing.serving.ui.sources import Sources
+
+HOST = "127.0.0.1"
+CLOSE_S = 1.0
+
+
+@asynccontextmanager
+async def local_page(server: EmbeddedServer, socket: Path, port: int = 0) -> AsyncIterator[str]:
+    """Serve the page until the block ends, and give its address.
+
+    The controller is asked over the socket, on which it must speak.
+    """
+    models = ReadModels()
+    async with (
+        listening(socket, models),
+        Client(Cluster.plain(server.url), "queueing-page") as client,
+    ):
+        application = web.Application()
+        page = PageServer(
+            sources=Sources(models, client), entrance=OpenEntrance(), now=SystemClock().now
+        )
+        page.add_to(application)
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_S)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, HOST, port).start()
+            yield f"http://{HOST}:{runner.addresses[0][1]}{BASE}/"
+        finally:
+            await runner.cleanup()

@@ -1,0 +1,57 @@
+"""Credits, usage over time, and devices."""
+
+from typing import Any
+
+from queueing.kube.resources import (
+    CREDIT_ACCOUNTS,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+    USAGE_RECORDS,
+    Resource,
+)
+from queueing.serving.ui.columns import balances, usage_chart
+from queueing.serving.ui.devices import by_node
+from queueing.serving.ui.entrance import EVERYTHING, Right, demand
+from queueing.serving.ui.paths import Asked, Page
+
+EVERY_S = 10.0
+
+
+def _list(resource: Resource) -> Right:
+    return Right(group=resource.group, resource=resource.plural, verb="list")
+
+
+async def credits_(asked: Asked) -> Page:
+    """Show who lent to whom, and where everybody stands."""
+    await demand(asked.visitor, _list(CREDIT_ACCOUNTS))
+    accounts = await asked.sources.objects(CREDIT_ACCOUNTS)
+    return _page("Credits", "credits.html", accounts=[balances(one) for one in accounts])
+
+
+async def usage(asked: Asked) -> Page:
+    """Show who used how much, over time."""
+    await demand(asked.visitor, _list(USAGE_RECORDS))
+    records = await asked.sources.objects(USAGE_RECORDS)
+    by = asked.query.get("by", "")
+    may_see_all = await asked.visitor.may(EVERYTHING)
+    chart = usage_chart(
+        records,
+        resource=asked.query.get("resource", ""),
+        by="namespace" if by == "namespace" and may_see_all else "queue",
+    )
+    return _page("Usage", "usage.html", chart=chart, may_see_all=may_see_all)
+
+
+async def devices(asked: Asked) -> Page:
+    """Show devices node by node, and who holds them."""
+    await demand(asked.visitor, _list(RESOURCE_SLICES))
+    may_name = await asked.visitor.may(_list(RESOURCE_CLAIMS))
+    slices = await asked.sources.objects(RESOURCE_SLICES)
+    claims = await asked.sources.objects(RESOURCE_CLAIMS)
+    return _page(
+        "Devices", "devices.html", nodes=by_node(slices, claims, named=may_name), named=may_name
+    )
+
+
+def _page(title: str, template: str, **values: Any) -> Page:
+    return Page(title=title, template=template, values=values, every_s=EVERY_S)

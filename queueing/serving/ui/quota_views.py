@@ -1,0 +1,190 @@
+"""Cohorts, ClusterQueues and LocalQueues."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from queueing.explain.model import CohortExplanation, Line, QueueExplanation
+from queueing.kube.resources import LOCAL_QUEUES
+from queueing.serving.frames import ALL, Subject
+from queueing.serving.ui.bars import bars, longest
+from queueing.serving.ui.entrance import EVERYTHING, Right, demand, explanation_of
+from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.problems import NotThereError
+
+ROWS = 50
+"""How many workloads one part of a line shows."""
+NAMESPACES = 50
+"""Of how many namespaces it is asked whether a visitor may read their queues."""
+CHECKS_AT_ONCE = 8
+
+
+async def overview(asked: Asked) -> Page:
+    """Show all trees to who may read them, others the LocalQueues of their namespaces."""
+    if await asked.visitor.may(EVERYTHING):
+        return await _tree(asked, ALL, "Cohorts")
+    return await _own_queues(asked)
+
+
+async def cohort(asked: Asked) -> Page:
+    """Show one cohort with all below it."""
+    await demand(asked.visitor, EVERYTHING)
+    name = asked.names["name"]
+    return await _tree(asked, name, f"Cohort {name}")
+
+
+async def _tree(asked: Asked, name: str, title: str) -> Page:
+    found = await asked.sources.explained(Subject("cohorts", name), CohortExplanation)
+    scales: dict[str, dict[str, float]] = {}
+    for group in ("Cohort", "ClusterQueue"):
+        rows = [row for node in found.nodes if node.kind == group for row in node.quotas]
+        scales[group] = longest(rows)
+    nodes = [
+        (node, [one for one in bars(node.quotas, scales[node.kind]) if one.segments])
+        for node in found.nodes
+    ]
+    return Page(
+        title=title,
+        template="tree.html",
+        values={"nodes": nodes, "omitted": found.omitted, "one": name != ALL},
+    )
+
+
+async def _own_queues(asked: Asked) -> Page:
+    queues = await asked.sources.objects(LOCAL_QUEUES)
+    namespaces = sorted({one["metadata"]["namespace"] for one in queues})
+    turns = asyncio.Semaphore(CHECKS_AT_ONCE)
+    mine: set[str] = set()
+
+    async def ask(namespace: str) -> None:
+        async with turns:
+            if await asked.visitor.may(_may_list(namespace)):
+                mine.add(namespace)
+
+    async with asyncio.TaskGroup() as group:
+        for namespace in namespaces[:NAMESPACES]:
+            group.create_task(ask(namespace))
+    return _queues_page(
+        "Your queues",
+        [one for one in queues if one["metadata"]["namespace"] in mine],
+        more=len(namespaces) > NAMESPACES,
+    )
+
+
+async def namespace(asked: Asked) -> Page:
+    """Show the LocalQueues of a namespace."""
+    name = asked.names["namespace"]
+    await demand(asked.visitor, _may_list(name))
+    queues = await asked.sources.objects(LOCAL_QUEUES)
+    here = [one for one in queues if one["metadata"]["namespace"] == name]
+    return _queues_page(f"Queues of namespace {name}", here)
+
+
+def _may_list(namespace: str) -> Right:
+    return Right(
+        group=LOCAL_QUEUES.group, resource=LOCAL_QUEUES.plural, verb="list", namespace=namespace
+    )
+
+
+def _queues_page(title: str, queues: list[dict[str, Any]], *, more: bool = False) -> Page:
+    rows = [
+        {
+            "namespace": one["metadata"]["namespace"],
+            "name": one["metadata"]["name"],
+            "cluster_queue": one["spec"].get("clusterQueue", ""),
+            "pending": (one.get("status") or {}).get("pendingWorkloads", 0),
+            "admitted": (one.get("status") or {}).get("admittedWorkloads", 0),
+        }
+        for one in queues
+    ]
+    rows.sort(key=lambda one: (one["namespace"], one["name"]))
+    return Page(
+        title=title, template="queues.html", values={"rows": rows, "more": more}, every_s=5.0
+    )
+
+
+async def cluster_queue(asked: Asked) -> Page:
+    """Show a ClusterQueue."""
+    name = asked.names["name"]
+    await demand(asked.visitor, explanation_of("clusterqueues", name=name))
+    return await _queue(asked, Subject("clusterqueues", name), f"ClusterQueue {name}")
+
+
+async def local_queue(asked: Asked) -> Page:
+    """Show a LocalQueue."""
+    space, name = asked.names["namespace"], asked.names["name"]
+    await demand(asked.visitor, explanation_of("localqueues", space, name))
+    key = f"{space}/{name}"
+    return await _queue(asked, Subject("localqueues", key), f"LocalQueue {key}")
+
+
+async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
+    sources = asked.sources
+    waiting_at, holding_at = asked.number("waiting"), asked.number("holding")
+    parts = (("waiting", waiting_at), ("holding", holding_at))
+    subjects = [Subject(subject.kind, subject.name, part, at, ROWS) for part, at in parts]
+    async with asyncio.TaskGroup() as group:
+        telling = group.create_task(sources.explained(subject, QueueExplanation))
+        listing = [group.create_task(sources.explained(one, Line)) for one in subjects]
+    told, (waiting, holding) = telling.result(), [one.result() for one in listing]
+    may_name = await asked.visitor.may(EVERYTHING)
+    return Page(
+        title=title,
+        template="queue.html",
+        values={
+            "told": told,
+            "bars": bars(told.quotas),
+            "waiting": waiting,
+            "holding": holding,
+            "waiting_pages": _pages(asked, "waiting", waiting),
+            "holding_pages": _pages(asked, "holding", holding),
+            "sees_all": may_name,
+        },
+    )
+
+
+def _pages(asked: Asked, part: str, line: Line) -> dict[str, Any]:
+    """Return where the parts before and after one are, as queries; empty where there are none."""
+
+    def at(offset: int) -> str:
+        others = {name: value for name, value in asked.query.items() if name in _PARTS}
+        kept = {**others, part: str(offset)}
+        return urlencode({name: value for name, value in kept.items() if value != "0"})
+
+    end = line.offset + len(line.rows)
+    return {
+        "first": line.offset + 1 if line.rows else 0,
+        "last": end,
+        "in_all": line.in_all,
+        "before": f"?{at(max(0, line.offset - ROWS))}" if line.offset else "",
+        "after": f"?{at(line.offset + ROWS)}" if line.rows and end < line.in_all else "",
+    }
+
+
+_PARTS: Sequence[str] = ("waiting", "holding")
+KINDS = {
+    "clusterqueue": "clusterqueues/{0}",
+    "cohort": "cohorts/{0}",
+    "localqueue": "namespaces/{1}/localqueues/{0}",
+    "workload": "namespaces/{1}/workloads/{0}",
+}
+
+
+def found_at(text: str) -> str:
+    """Return the path of what somebody looks for: `KIND/NAME`, or `NAMESPACE/NAME` of a workload.
+
+    A LocalQueue or workload may be named `KIND/NAMESPACE/NAME`. Raises NotThereError.
+    """
+    first, *rest = [quote(part, safe="") for part in text.strip().split("/")]
+    kind = KINDS.get(first.lower())
+    if kind is not None and "{1}" not in kind and len(rest) == 1:
+        return kind.format(rest[0])
+    if kind is not None and len(rest) == 2:  # noqa: PLR2004 - namespace and name
+        return kind.format(rest[1], rest[0])
+    if kind is None and len(rest) == 1 and first and rest[0]:
+        return KINDS["workload"].format(rest[0], first)
+    raise NotThereError(
+        f"{text!r} names nothing. Write NAMESPACE/NAME of a workload, clusterqueue/NAME, "
+        "cohort/NAME, or localqueue/NAMESPACE/NAME."
+    )

@@ -1,0 +1,41 @@
+"""One workload: why it waits, what would help it, and what happened to it."""
+
+from queueing.explain.model import WorkloadExplanation
+from queueing.explain.redaction import redacted
+from queueing.kube.resources import WORKLOADS
+from queueing.serving.frames import Subject
+from queueing.serving.ui.entrance import EVERYTHING, Right, demand, explanation_of
+from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.timeline import moments, stretches
+
+EVERY_S = 5.0
+"""An explanation searches for remedies, so it is not made again every other second."""
+
+
+async def workload(asked: Asked) -> Page:
+    """Show a workload."""
+    namespace, name = asked.names["namespace"], asked.names["name"]
+    may_get = Right(group=WORKLOADS.group, resource="workloads", namespace=namespace, name=name)
+    await demand(asked.visitor, explanation_of("workloads", namespace, name), may_get)
+    key = f"{namespace}/{name}"
+    found = await asked.sources.object(WORKLOADS.at(name, namespace))
+    told = await asked.sources.explained(Subject("workloads", key), WorkloadExplanation)
+    if not await asked.visitor.may(EVERYTHING):
+        told = redacted(told, namespace)
+    may_list = Right(group="", resource="events", verb="list", namespace=namespace)
+    may_read_events = await asked.visitor.may(may_list)
+    events = await asked.sources.events_of(found) if may_read_events else []
+    owners = found["metadata"].get("ownerReferences") or []
+    return Page(
+        title=f"Workload {key}",
+        template="workload.html",
+        values={
+            "told": told,
+            "owners": [f"{one['kind']} {one['name']}" for one in owners],
+            "pod_sets": found["spec"].get("podSets") or [],
+            "moments": moments(found, events),
+            "stretches": stretches(found, asked.now),
+            "may_read_events": may_read_events,
+        },
+        every_s=EVERY_S,
+    )

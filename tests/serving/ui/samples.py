@@ -1,0 +1,165 @@
+"""Answers of a leader, and objects, as pages are made of them."""
+
+from typing import Any
+
+from queueing.explain.model import (
+    CohortExplanation,
+    Group,
+    Line,
+    LineRow,
+    Place,
+    QueueExplanation,
+    QuotaRow,
+    Remedy,
+    TreeNode,
+    WorkloadExplanation,
+)
+from queueing.serving.frames import ALL, Subject
+
+EVIL = "<script>alert(1)</script>"
+
+
+def row(**changes: str) -> QuotaRow:
+    values = {
+        "flavor": "default",
+        "resource": "cpu",
+        "nominal": "10",
+        "used": "12",
+        "borrowed": "2",
+        "lent": "0",
+        "promised": "0",
+        "available": "0",
+    } | changes
+    return QuotaRow(borrowing_limit=None, lending_limit=None, **values)
+
+
+def node(kind: str, name: str, depth: int, parent: str = "") -> TreeNode:
+    return TreeNode(
+        kind=kind,
+        name=name,
+        parent=parent,
+        depth=depth,
+        active=True,
+        pending=3,
+        holding=2,
+        quotas=(row(),),
+    )
+
+
+TREE = CohortExplanation(
+    name="", nodes=(node("Cohort", "lab", 0), node("ClusterQueue", "vision", 1, "lab"))
+)
+
+
+def queue(kind: str = "ClusterQueue", namespace: str = "") -> QueueExplanation:
+    group = Group(reason="WaitingForQuota", message=EVIL, count=2, first="other/wide")
+    return QueueExplanation(
+        queue=kind,
+        namespace=namespace,
+        name="vision",
+        cluster_queue="vision",
+        cohort="lab",
+        active=True,
+        summary="120 workloads wait, 1 admitted.",
+        pending=120,
+        inadmissible=100,
+        reserving=1,
+        admitted=1,
+        quotas=(row(),),
+        groups=(group,),
+    )
+
+
+def line_row(number: int, **changes: Any) -> LineRow:
+    values: dict[str, Any] = {
+        "namespace": "team",
+        "name": f"job-{number}",
+        "local_queue": "main",
+        "priority": 0,
+        "position": number,
+        "state": "Waiting",
+        "reason": "WaitingForQuota",
+        "message": "2 more needed",
+        "since": "2026-01-31T12:00:00Z",
+        "uses": {},
+    } | changes
+    return LineRow(**values)
+
+
+def line(*, holding: bool, offset: int = 0, in_all: int = 120) -> Line:
+    shown = range(offset, min(offset + 50, in_all))
+    return Line(
+        cluster_queue="vision",
+        local_queue="",
+        holding=holding,
+        offset=offset,
+        in_all=in_all,
+        rows=tuple(map(line_row, shown)),
+    )
+
+
+def workload() -> WorkloadExplanation:
+    remedy = Remedy(
+        kind="AskLess", who="Team", text="request at most 4 cpu", result="Admit", edits=()
+    )
+    place = Place(
+        position_in_cluster_queue=1,
+        position_in_local_queue=0,
+        pending=2,
+        strict=True,
+        first="other/wide",
+        ahead=("other/wide",),
+    )
+    return WorkloadExplanation(
+        namespace="team",
+        name="mine",
+        state="Waiting",
+        summary="It waits: it is not its turn: other/wide comes before it.",
+        reason="PendingEvaluation",
+        message="",
+        local_queue="main",
+        cluster_queue="vision",
+        cohort="lab",
+        priority=0,
+        created="2026-01-31T12:00:00Z",
+        place=place,
+        remedies=(remedy,),
+    )
+
+
+def answer(subject: Subject) -> Any:
+    """Return what the leader of the samples knows."""
+    if subject.part:
+        return line(holding=subject.part == "holding", offset=subject.offset)
+    known: dict[tuple[str, str], Any] = {
+        ("cohorts", ALL): TREE,
+        ("clusterqueues", "vision"): queue(),
+        ("localqueues", "team/main"): queue("LocalQueue", "team"),
+        ("workloads", "team/mine"): workload(),
+    }
+    return known.get((subject.kind, subject.name))
+
+
+WORKLOAD: dict[str, Any] = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "Workload",
+    "metadata": {
+        "name": "mine",
+        "namespace": "team",
+        "uid": "u1",
+        "creationTimestamp": "2026-01-31T12:00:00Z",
+        "ownerReferences": [{"kind": "Job", "name": "mine"}],
+    },
+    "spec": {"queueName": "main", "podSets": [{"name": "main", "count": 2}]},
+    "status": {
+        "conditions": [
+            {
+                "type": "QuotaReserved",
+                "status": "False",
+                "reason": "WaitingForQuota",
+                "message": EVIL,
+                "lastTransitionTime": "2026-01-31T12:01:00Z",
+            }
+        ]
+    },
+}

@@ -1,0 +1,421 @@
+"""The page over HTTP: what it shows, to whom, and what a browser may do with it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from html.parser import HTMLParser
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import ClientSession, CookieJar, web
+from aiohttp.test_utils import TestServer
+from typing_extensions import override
+
+from queueing.kube.client import Client
+from queueing.kube.config import Cluster
+from queueing.serving.authorization import Reviewer
+from queueing.serving.frames import Frame, Question
+from queueing.serving.read_models import ReadModels
+from queueing.serving.ui.application import PageServer
+from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance
+from queueing.serving.ui.live import Streams
+from queueing.serving.ui.sources import Sources
+from tests.serving.ui.samples import EVIL, WORKLOAD, answer
+
+ADMIN, TEAM, NOBODY = "admins-token", "teams-token", "nobodys-token"
+OBJECTS = {"/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/mine": WORKLOAD}
+QUEUES = [
+    {"metadata": {"namespace": space, "name": "main"}, "spec": {"clusterQueue": "vision"}}
+    for space in ("other", "team")
+]
+
+
+def may(user: str, attributes: dict[str, Any]) -> bool:
+    """Say what the roles of the samples allow: a team what is in its namespace."""
+    return user == "admin" or (user == "mate" and attributes["namespace"] == "team")
+
+
+def api_server() -> web.Application:
+    """Return an API server that knows two users and a few objects."""
+
+    async def review(request: web.Request) -> web.Response:
+        spec = (await request.json())["spec"]
+        if "token" in spec:
+            name = {ADMIN: "admin", TEAM: "mate"}.get(spec["token"])
+            status = {"authenticated": bool(name), "user": {"username": name or ""}}
+        else:
+            status = {"allowed": may(spec["user"], spec["resourceAttributes"])}
+        return web.json_response({"status": status})
+
+    async def read(request: web.Request) -> web.Response:
+        found = OBJECTS.get(request.path)
+        if found is not None:
+            return web.json_response(found)
+        if request.path.endswith("/localqueues"):
+            return web.json_response({"metadata": {}, "items": QUEUES})
+        if request.path.endswith("/events"):
+            return web.json_response({"metadata": {}, "items": []})
+        return web.json_response({"kind": "Status", "code": 404, "message": "no"}, status=404)
+
+    application = web.Application()
+    application.router.add_post("/{path:.*}", review)
+    application.router.add_get("/{path:.*}", read)
+    return application
+
+
+def leader() -> ReadModels:
+    models = ReadModels(leading=True, ready=True)
+
+    def reply(question: Question) -> None:
+        assert question.explain is not None
+        frame = Frame(explanations={question.number: answer(question.explain)})
+        loop = asyncio.get_running_loop()
+        loop.call_soon(models.take, frame, loop.time())
+
+    models.found(reply)
+    return models
+
+
+class Looking:
+    """A browser without scripts, looking at the page."""
+
+    def __init__(self, session: ClientSession, base: str) -> None:
+        self.session, self.base = session, base
+
+    async def get(self, path: str, **more: Any) -> tuple[int, str]:
+        async with self.session.get(f"{self.base}/ui/{path}", **more) as told:
+            return told.status, await told.text()
+
+
+Entered = Callable[[Client], Entrance]
+
+
+def open_to_all(_client: Client) -> Entrance:
+    return OpenEntrance()
+
+
+def reviewed(client: Client) -> Entrance:
+    return ReviewedEntrance(Reviewer(client, lambda: 0.0, lambda _: False))
+
+
+@asynccontextmanager
+async def looking(
+    entrance: Entered = open_to_all,
+    models: ReadModels | None = None,
+    streams: Streams | None = None,
+) -> AsyncIterator[Looking]:
+    async with (
+        TestServer(api_server()) as cluster,
+        Client(Cluster.plain(f"http://{cluster.host}:{cluster.port}")) as client,
+    ):
+        application = web.Application()
+        PageServer(
+            sources=Sources(models or leader(), client),
+            entrance=entrance(client),
+            now=lambda: 1_769_860_800.0,
+            streams=streams or Streams(),
+        ).add_to(application)
+        async with (
+            TestServer(application) as server,
+            ClientSession(cookie_jar=CookieJar(unsafe=True)) as session,
+        ):
+            yield Looking(session, f"http://{server.host}:{server.port}")
+
+
+def bearer(token: str) -> dict[str, Any]:
+    return {"headers": {"Authorization": f"Bearer {token}"}}
+
+
+class Outline(HTMLParser):
+    """What of a document matters to who cannot see it, and to a strict policy."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.opened: list[tuple[str, dict[str, str | None]]] = []
+        self.depth: list[str] = []
+        self.feed(text)
+
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.opened.append((tag, dict(attrs)))
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.opened)
+
+
+EVERY_PAGE = [
+    "",
+    "clusterqueues/vision",
+    "namespaces/team",
+    "namespaces/team/localqueues/main",
+    "namespaces/team/workloads/mine",
+    "credits",
+    "usage",
+    "devices",
+    "nowhere/at/all",
+]
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+async def test_a_page_needs_nothing_but_itself_and_what_stands_beside_it(path: str) -> None:
+    async with looking() as browser:
+        _, text = await browser.get(path)
+    found = Outline(text)
+    for tag, attributes in found.opened:
+        assert not {"style", "onclick", "onload"} & set(attributes), (tag, attributes)
+        for name in ("src", "href", "action"):
+            where = attributes.get(name) or ""
+            assert not where.startswith(("http:", "https:", "//", "/")), (tag, where)
+    assert "<style" not in text
+    assert [one.get("src") for tag, one in found.opened if tag == "script"] in (
+        [],
+        [f"{'../' * path.count('/') or './'}static/page.js"],
+    )
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+async def test_a_page_reads_well_aloud(path: str) -> None:
+    """Landmarks, one heading of the first order, a name for each picture, headers of columns."""
+    async with looking() as browser:
+        _, text = await browser.get(path)
+    found = Outline(text)
+    assert (found.count("main"), found.count("h1"), found.count("header")) == (1, 1, 1)
+    assert found.count("footer") == 1
+    for tag, one in found.opened:
+        if tag == "svg":
+            assert one.get("aria-label") or one.get("aria-hidden") == "true"
+        if tag in {"nav", "ul"} and "role" in one:
+            assert one.get("aria-label")
+        if tag == "th":
+            assert one.get("scope")
+        if tag == "input" and one.get("type") != "hidden":
+            assert any(
+                label == "label" and of.get("for") == one["id"] for label, of in found.opened
+            )
+    ids = [one["id"] for _, one in found.opened if "id" in one]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("path", ["clusterqueues/vision", "namespaces/team/workloads/mine"])
+async def test_what_users_write_is_text_and_no_more(path: str) -> None:
+    async with looking() as browser:
+        status, text = await browser.get(path)
+    assert status == 200
+    assert EVIL not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+async def test_every_answer_forbids_what_the_page_does_not_need() -> None:
+    async with looking() as browser:
+        for path in ("", "nowhere", "static/page.css", "find?q=nothing"):
+            async with browser.session.get(f"{browser.base}/ui/{path}") as told:
+                assert "default-src 'none'" in told.headers["Content-Security-Policy"]
+                assert told.headers["X-Content-Type-Options"] == "nosniff"
+
+
+async def test_a_tree_tells_its_numbers_beside_its_bars() -> None:
+    async with looking() as browser:
+        _, text = await browser.get("")
+    assert 'aria-label="12 of 10 used, 2 borrowed"' in text
+    assert '<a href="./clusterqueues/vision">vision</a>' in text
+
+
+@pytest.mark.parametrize(
+    ("path", "shown", "others"),
+    [
+        pytest.param("clusterqueues/vision", "1 to 50 of 120", "job-50", id="the first"),
+        pytest.param("clusterqueues/vision?waiting=100", "101 to 120 of 120", "job-99", id="last"),
+    ],
+)
+async def test_a_long_line_is_shown_in_parts(path: str, shown: str, others: str) -> None:
+    async with looking() as browser:
+        _, text = await browser.get(path)
+    waits = text[text.index('id="waiting"') : text.index('id="holding"')]
+    assert shown in waits
+    assert f">team/{others}<" not in waits
+    assert waits.count("<tr>") <= 51
+
+
+@pytest.mark.parametrize(
+    ("path", "want"),
+    [
+        pytest.param("clusterqueues/gone", 404, id="a queue that is gone"),
+        pytest.param("namespaces/team/workloads/gone", 404, id="a workload that is gone"),
+        pytest.param("nowhere", 404, id="no page"),
+        pytest.param("find?q=%3Cwhat%3E", 404, id="a search for nothing that can be"),
+    ],
+)
+async def test_what_is_not_there_is_told_in_words(path: str, want: int) -> None:
+    async with looking() as browser:
+        status, text = await browser.get(path)
+    assert status == want
+    assert "There is no such thing" in text
+
+
+async def test_without_a_leader_the_page_says_so() -> None:
+    async with looking(models=ReadModels()) as browser:
+        status, text = await browser.get("")
+    assert status == 503
+    assert "No replica leads at the moment." in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "want"),
+    [
+        ("team/mine", "/ui/namespaces/team/workloads/mine"),
+        ("clusterqueue/vision", "/ui/clusterqueues/vision"),
+        ("LocalQueue/team/main", "/ui/namespaces/team/localqueues/main"),
+        ("cohort/lab", "/ui/cohorts/lab"),
+    ],
+)
+async def test_what_is_looked_for_is_found(asked: str, want: str) -> None:
+    async with (
+        looking() as browser,
+        browser.session.get(
+            f"{browser.base}/ui/find", params={"q": asked}, allow_redirects=False
+        ) as told,
+    ):
+        assert told.status == 303
+        assert browser.session._build_url(told.headers["Location"]).path in want
+
+
+@pytest.mark.parametrize(
+    ("token", "path", "want"),
+    [
+        pytest.param(ADMIN, "", 200, id="an admin, all trees"),
+        pytest.param(ADMIN, "clusterqueues/vision", 200, id="an admin, a ClusterQueue"),
+        pytest.param(TEAM, "", 200, id="a team, its queues"),
+        pytest.param(TEAM, "namespaces/team/localqueues/main", 200, id="a team, its queue"),
+        pytest.param(TEAM, "namespaces/team/workloads/mine", 200, id="a team, its workload"),
+        pytest.param(TEAM, "clusterqueues/vision", 403, id="a team, a ClusterQueue"),
+        pytest.param(TEAM, "cohorts/lab", 403, id="a team, a cohort"),
+        pytest.param(TEAM, "namespaces/other/localqueues/main", 403, id="a team, another's queue"),
+        pytest.param(TEAM, "namespaces/other/workloads/x", 403, id="a team, another's workload"),
+        pytest.param(TEAM, "namespaces/other", 403, id="a team, another namespace"),
+        pytest.param(TEAM, "credits", 403, id="a team, credits"),
+        pytest.param(TEAM, "usage", 403, id="a team, usage"),
+        pytest.param(TEAM, "devices", 403, id="a team, devices"),
+        pytest.param(NOBODY, "", 401, id="nobody"),
+        pytest.param("", "clusterqueues/vision", 401, id="without a token"),
+    ],
+)
+async def test_the_cluster_says_who_may_read_what(token: str, path: str, want: int) -> None:
+    async with looking(reviewed) as browser:
+        status, text = await browser.get(path, **bearer(token))
+    assert status == want
+    assert (want != 401) or 'type="password"' in text
+
+
+async def test_a_team_reads_no_name_of_another_namespace() -> None:
+    async with looking(reviewed) as browser:
+        _, own = await browser.get("", **bearer(TEAM))
+        _, mine = await browser.get("namespaces/team/workloads/mine", **bearer(TEAM))
+        _, whole = await browser.get("namespaces/team/workloads/mine", **bearer(ADMIN))
+    assert "team/main" in own
+    assert "other/main" not in own
+    assert "(another namespace) comes before it" in mine
+    assert "other/wide" not in mine
+    assert "other/wide" in whole
+
+
+async def sign_in(browser: Looking, token: str, **more: Any) -> tuple[int, Any]:
+    async with browser.session.post(
+        f"{browser.base}/ui/login",
+        data={"token": token, "of": "clusterqueues/vision"},
+        allow_redirects=False,
+        **more,
+    ) as told:
+        return told.status, told.headers
+
+
+async def test_a_token_is_kept_where_scripts_and_other_sites_cannot_reach_it() -> None:
+    async with looking(reviewed) as browser:
+        status, headers = await sign_in(browser, ADMIN)
+        cookie = headers["Set-Cookie"]
+        assert (status, headers["Location"]) == (303, "clusterqueues/vision")
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert "Path=/ui/" in cookie
+        status, text = await browser.get("clusterqueues/vision")
+        assert status == 200
+        assert "You are admin." in text
+        assert ADMIN not in text
+        async with browser.session.post(f"{browser.base}/ui/logout") as told:
+            assert told.status == 401
+        assert (await browser.get(""))[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("token", "headers"),
+    [
+        pytest.param(NOBODY, {}, id="a token of nobody"),
+        pytest.param("", {}, id="no token"),
+        pytest.param("x" * 4_000, {}, id="a token that no cookie holds"),
+        pytest.param(ADMIN, {"Sec-Fetch-Site": "cross-site"}, id="a form of another site"),
+    ],
+)
+async def test_who_does_not_get_in_gets_no_cookie(token: str, headers: dict[str, str]) -> None:
+    async with looking(reviewed) as browser:
+        status, told = await sign_in(browser, token, headers=headers)
+    assert status == 401
+    assert COOKIE not in told.get("Set-Cookie", "")
+
+
+async def test_nobody_is_sent_elsewhere_by_signing_in() -> None:
+    async with (
+        looking(reviewed) as browser,
+        browser.session.post(
+            f"{browser.base}/ui/login",
+            data={"token": ADMIN, "of": "//evil.example/"},
+            allow_redirects=False,
+        ) as told,
+    ):
+        assert told.headers["Location"] == "./"
+
+
+async def events(browser: Looking, many: int, **more: Any) -> list[tuple[str, dict[str, str]]]:
+    found: list[tuple[str, dict[str, str]]] = []
+    query = {"watch": "true", "of": "clusterqueues/vision"}
+    async with (
+        asyncio.timeout(10),
+        browser.session.get(f"{browser.base}/ui/", params=query, **more) as told,
+    ):
+        assert told.content_type == "text/event-stream"
+        name = ""
+        async for raw in told.content:
+            line = raw.decode().rstrip("\n")
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            if line.startswith("data: "):
+                found.append((name, msgspec.json.decode(line.removeprefix("data: "))))
+            if len(found) == many:
+                break
+    return found
+
+
+async def test_an_open_page_hears_of_changes_and_only_of_these() -> None:
+    async with looking() as browser:
+        first, second = await events(browser, 2)
+    assert first[0] == "page"
+    assert first[1]["main"].lstrip().startswith("<h1>ClusterQueue vision</h1>")
+    assert second == ("same", {"time": first[1]["time"]})
+
+
+async def test_a_stream_ends_by_itself() -> None:
+    async with looking(streams=Streams(lasts_s=0.05)) as browser:
+        assert len(await events(browser, 5)) == 1
+
+
+async def test_more_pages_than_can_be_served_are_told_so() -> None:
+    async with looking(streams=Streams(streams_max=0)) as browser:
+        status, _ = await browser.get("?watch=true&of=")
+    assert status == 503
+
+
+async def test_changes_are_only_for_who_may_read_the_page() -> None:
+    async with looking(reviewed) as browser:
+        refused, _ = await browser.get("?watch=true&of=clusterqueues/vision", **bearer(TEAM))
+        unknown, _ = await browser.get("?watch=true&of=clusterqueues/vision")
+        (first,) = await events(browser, 1, **bearer(ADMIN))
+    assert (refused, unknown, first[0]) == (403, 401, "page")
