@@ -149,7 +149,7 @@ class App:
         self.reporter = Reporter(
             metrics=self._metrics(leading=False),
             now=clock.now,
-            traces=WorkloadTraces(self._tracer) if self._tracer is not None else None,
+            traces=WorkloadTraces(self._tracer, self._identity) if self._tracer else None,
             fair=self._rules.settings.fair_sharing is not None,
             local_queues=measured_local_queues(configuration),
         )

@@ -4,10 +4,13 @@ Between a job of another kind than batch/v1 and its pods may be any number of ob
 we do not know. So its pods are found by what its start wrote on their templates.
 """
 
+import logging
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
+from queueing.devices.wire.delays import Pod
 from queueing.kube.client import Client
+from queueing.kube.errors import KubeError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS
 from queueing.translate.jobs import batch
@@ -17,6 +20,8 @@ from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD, SLICE_NAME
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
+
+logger = logging.getLogger(__name__)
 
 
 class HasMetadata(Protocol):
@@ -49,6 +54,25 @@ async def started_pods(client: Client, workload: Workload, kind: type[P]) -> lis
     # What the pods of an elastic job bear in their template would hide those of another.
     of = SLICE_NAME if slice_name(meta) else POD_WORKLOAD
     return [one for one in found if one.metadata.annotations.get(of) == name_on_pods(meta)]
+
+
+async def last_scheduled(client: Client, workload: Workload) -> float | None:
+    """Return when the last pod of a Workload got its node, in epoch seconds of the API server.
+
+    None where that is not known: its pods cannot be read, or one of them has none.
+    """
+    try:
+        pods = await started_pods(client, workload, Pod)
+    except KubeError as error:
+        logger.debug("the pods of %s cannot be read: %s", workload.metadata.key, error)
+        return None
+    moments = [
+        one.changed
+        for pod in pods
+        for one in pod.status.conditions
+        if one.type == "PodScheduled" and one.status == "True"
+    ]
+    return max(moments) if moments and len(moments) == len(pods) else None
 
 
 async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: type[T]) -> list[T]:

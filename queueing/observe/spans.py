@@ -1,7 +1,8 @@
 """How an admission is told as spans, planned after the fact from stored moments.
 
-One workload has one trace. Each wait for quota, the first and every one after a requeueing, is a
-*round* with an `admission` span over all of it; the span of the first round is the root. Ids follow
+One workload has one trace: its submitter's, if it was handed over as a `traceparent`, else one of
+its own. Each wait for quota, the first and every one after a requeueing, is a *round* with an
+`admission` span over all of it; the span of the first round is the root of our part. Ids follow
 from the workload's UID, so that another replica adds to the same trace.
 """
 
@@ -47,7 +48,8 @@ class Round:
     `number` counts the requeueings. `reasons` are the changes of why it waited. `attempts` are the
     cycles that judged it, `victims` the workloads that had to go, with a note for each step,
     `steps` what followed the decision: the status write, the claims, the unsuspension. `closed` is
-    the end of a round that never got to ready pods. `traceparent` is the submitter's, from the job.
+    the end of a round that never got to ready pods. `scheduled` is when the last pod got its node.
+    `traceparent` is the submitter's.
     """
 
     uid: str
@@ -56,6 +58,7 @@ class Round:
     number: int = 0
     reserved: float | None = None
     admitted: float | None = None
+    scheduled: float | None = None
     ready: float | None = None
     closed: float | None = None
     attributes: Attributes = field(default_factory=dict)
@@ -76,9 +79,9 @@ class SpanPlan:
     links: tuple[SpanRef, ...] = ()
 
 
-def root_of(uid: str) -> SpanRef:
-    """Return the root span of a workload's trace: the parent to hand to pods and API requests."""
-    return SpanRef(trace_id_of(uid), span_id_of(uid, "0", "admission"))
+def root_of(uid: str, traceparent: str = "") -> SpanRef:
+    """Return the root span of a workload: the parent to hand to pods and API requests."""
+    return _Place(uid, traceparent, 0, ("admission",)).ref
 
 
 def plan_spans(told: Round) -> tuple[SpanPlan, ...]:
@@ -92,31 +95,48 @@ def plan_spans(told: Round) -> tuple[SpanPlan, ...]:
 EVICTION = "eviction"
 
 
-def eviction_of(uid: str, number: int) -> SpanRef:
+def eviction_of(uid: str, number: int, traceparent: str = "") -> SpanRef:
     """Return the span of a workload's eviction, the first being number 1."""
-    return _Place(uid, number, (EVICTION,)).ref
+    return _Place(uid, traceparent, number, (EVICTION,)).ref
 
 
-def plan_eviction(uid: str, number: int, told: Timed) -> tuple[SpanPlan, ...]:
+def plan_eviction(
+    uid: str, number: int, told: Timed, traceparent: str = ""
+) -> tuple[SpanPlan, ...]:
     """Return the spans of an eviction of a workload, beneath the root of its trace."""
-    place = _Place(uid, number, ())
+    place = _Place(uid, traceparent, number, ())
     parts = tuple(place.whole(replace(told, name=EVICTION)))
-    return (replace(parts[0], parent=root_of(uid)), *parts[1:])
+    return (replace(parts[0], parent=root_of(uid, traceparent)), *parts[1:])
+
+
+CYCLE = "cycle"
+
+
+def cycle_of(origin: str, number: int) -> SpanRef:
+    """Return the span of a cycle of decisions, in a trace of its own.
+
+    `origin` names the process that decided, in one of its lives.
+    """
+    return _Place(f"{CYCLE} {number} of {origin}", "", number, (CYCLE,)).ref
+
+
+def plan_cycle(origin: str, number: int, told: Timed) -> SpanPlan:
+    """Return the span of a cycle."""
+    return SpanPlan(ref=cycle_of(origin, number), parent=None, timed=replace(told, name=CYCLE))
 
 
 def _plan(told: Round) -> Iterator[SpanPlan]:
-    whole = _Place(told.uid, told.number, ("admission",))
+    whole = _Place(told.uid, told.traceparent, told.number, ("admission",))
     end = told.ready if told.ready is not None else told.closed
     if end is not None:
         attributes: Attributes = {"queueing.workload": told.workload, "queueing.round": told.number}
-        submitter = parse_traceparent(told.traceparent)
+        first = parse_traceparent(told.traceparent)
         yield SpanPlan(
             ref=whole.ref,
-            parent=None if told.number == 0 else root_of(told.uid),
+            parent=first if told.number == 0 else root_of(told.uid, told.traceparent),
             timed=_timed(
                 "admission", told.queued, end, attributes={**attributes, **told.attributes}
             ),
-            links=() if submitter is None else (submitter,),
         )
     yield from _plan_waiting(told, whole)
     if told.reserved is not None and told.admitted is not None and told.admitted > told.reserved:
@@ -125,6 +145,9 @@ def _plan(told: Round) -> Iterator[SpanPlan]:
         yield whole.child(step, str(index))
     started = max((step.ended for step in told.steps), default=told.admitted)
     if started is not None and told.ready is not None:
+        if told.scheduled is not None:
+            yield whole.child(_timed("pods scheduled", started, told.scheduled))
+            started = max(started, told.scheduled)
         yield whole.child(_timed("pods ready", started, told.ready))
 
 
@@ -151,15 +174,17 @@ class _Place:
     """Where in the trace a span stands; its id follows from that."""
 
     uid: str
+    traceparent: str
     number: int
     path: tuple[str, ...]
 
     @property
     def ref(self) -> SpanRef:
-        return SpanRef(trace_id_of(self.uid), span_id_of(self.uid, str(self.number), *self.path))
+        trace_id = trace_id_of(self.uid, self.traceparent)
+        return SpanRef(trace_id, span_id_of(self.uid, str(self.number), *self.path))
 
     def inside(self, *path: str) -> "_Place":
-        return _Place(self.uid, self.number, (*self.path, *path))
+        return replace(self, path=(*self.path, *path))
 
     def child(self, timed: Timed, *more: str) -> SpanPlan:
         place = self.inside(timed.name, *more)

@@ -22,8 +22,11 @@ class SpanRef:
         return f"00-{self.trace_id}-{self.span_id}-{'01' if self.sampled else '00'}"
 
 
-def trace_id_of(uid: str) -> str:
-    """Return the trace of a workload: 32 hex digits that follow from its UID."""
+def trace_id_of(uid: str, traceparent: str = "") -> str:
+    """Return the trace of a workload, 32 hex digits: its submitter's, else one by its UID."""
+    submitter = parse_traceparent(traceparent)
+    if submitter is not None:
+        return submitter.trace_id
     return sha256(f"queueing trace {uid}".encode()).hexdigest()[:32]
 
 

@@ -22,6 +22,7 @@ from queueing.serving.answering import (
     refusal,
 )
 from queueing.serving.explanation_routes import add_explanations
+from queueing.serving.exposition import answer
 from queueing.serving.finalizer_release import is_uninstallation
 from queueing.serving.frames import PendingPart
 from queueing.serving.read_models import NoAnswerError, ReadModels
@@ -129,8 +130,8 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
         refused = await refusal(allowed, request, "may not get the path /metrics")
         if refused is not None:
             return refused
-        text = await models.current_metrics()
-        return web.Response(text=text, content_type="text/plain", charset="utf-8")
+        told = answer(await models.current_metrics(), request.headers.get("Accept", ""))
+        return web.Response(body=told.text.encode(), headers={"Content-Type": told.content_type})
 
     application = web.Application()
     application.router.add_get("/metrics", exposition)

@@ -20,6 +20,7 @@ STORY = Round(
     queued=100.0,
     reserved=160.0,
     admitted=170.0,
+    scheduled=180.0,
     ready=200.5,
     attributes={"k8s.namespace.name": "ns", "queueing.cluster_queue": "cq"},
     reasons=(Note(101.0, "WaitingForQuota", {"message": "cpu"}), Note(150.0, "Preempting")),
@@ -64,12 +65,14 @@ def test_an_admission_is_one_tree_of_spans() -> None:
         "  admission checks 160-170",
         "  status write 170-170.5",
         "  unsuspend 170.5-171",
-        "  pods ready 171-200.5",
+        "  pods scheduled 171-180",
+        "  pods ready 180-200.5",
     ]
-    assert {plan.ref.trace_id for plan in plans} == {trace_id_of("u-1")}
+    assert {plan.ref.trace_id for plan in plans} == {SUBMITTER.split("-")[1]}
     assert len({plan.ref.span_id for plan in plans}) == len(plans)
-    assert plans[0].ref == root_of("u-1")
-    assert [ref.traceparent for ref in plans[0].links] == [SUBMITTER]
+    assert plans[0].ref == root_of("u-1", SUBMITTER)
+    assert plans[0].parent is not None
+    assert plans[0].parent.traceparent == SUBMITTER
     assert plans[0].timed.attributes["queueing.cluster_queue"] == "cq"
 
 
@@ -241,11 +244,10 @@ async def test_a_collector_receives_the_whole_trace(
         "k8s.cluster.name": "prod",
     }
     spans = {span.name: span for span in resource_spans.scope_spans[0].spans}
-    assert len(resource_spans.scope_spans[0].spans) == 11
+    assert len(resource_spans.scope_spans[0].spans) == 12
     root, queued = spans["admission"], spans["queued"]
-    assert root.trace_id.hex() == trace_id_of("u-1")
-    assert root.parent_span_id == b""
-    assert root.links[0].trace_id.hex() == "0af7651916cd43dd8448eb211c80319c"
+    assert root.trace_id.hex() == trace_id_of("u-1", SUBMITTER)
+    assert root.parent_span_id.hex() == SUBMITTER.split("-")[2]
     assert root.end_time_unix_nano - root.start_time_unix_nano == 100_500_000_000
     assert queued.parent_span_id == root.span_id
     assert [event.name for event in queued.events] == ["WaitingForQuota", "Preempting"]

@@ -152,7 +152,7 @@ class CheckpointReconciler:
             await self._store(seen, record)
             if workload is not None:
                 tell(self._events, workload, jobs, before, record)
-                self._telemetry.stepped(seen, workload, jobs, record, now)
+                self._telemetry.stepped(seen, workload, record, now)
             if not record.is_open:
                 self._telemetry.forget(record)
         if before.phase in _LISTENS and record.outcome in _IN_VAIN:

@@ -9,11 +9,12 @@ from queueing.checkpoints.rules.phases import Phase
 from queueing.checkpoints.rules.record import Record, SaveOutcome
 from queueing.checkpoints.rules.times import UNKNOWN, Moments, stages, work
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.traces import Left, WorkloadTraces
+from queueing.controller.telemetry.traces import Left, WorkloadTraces, submitter_of
+from queueing.core.names import Key
 from queueing.observe.metrics import Metrics
-from queueing.observe.spans import Attributes, Timed
+from queueing.observe.spans import Attributes, Timed, root_of
+from queueing.observe.trace_ids import SpanRef
 from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import TRACE_PARENT
 from queueing.translate.wire.workloads import Workload
 
 _SETTLED = frozenset(
@@ -79,7 +80,6 @@ class CheckpointTelemetry:
         self,
         seen: SeenCheckpoint,
         workload: Workload,
-        jobs: Sequence[JobView],
         after: Record,
         now: float,
     ) -> None:
@@ -92,9 +92,9 @@ class CheckpointTelemetry:
             saved_s = max(now - after.request.requested_at, 0.0)
             metrics.checkpoint_save_seconds.labels(**where).observe(saved_s)
         if before.phase not in _SETTLED and after.phase in _SETTLED:
-            self._settled(seen, workload, jobs, after, now)
+            self._settled(seen, workload, after, now)
         if before.phase not in _TOLD and after.phase in _TOLD:
-            self._tell(workload, jobs, after, now)
+            self._tell(workload, after, now)
         self._stand()
 
     def _stand(self) -> None:
@@ -108,7 +108,6 @@ class CheckpointTelemetry:
         self,
         seen: SeenCheckpoint,
         workload: Workload,
-        jobs: Sequence[JobView],
         after: Record,
         now: float,
     ) -> None:
@@ -136,10 +135,10 @@ class CheckpointTelemetry:
                 "queueing.lost_work_s": round(done.lost_s, 3),
                 **_described(after, now),
             }
-            noted.left = self._left(workload, jobs, after, now, told)
+            noted.left = self._left(workload, after, now, told)
             self.traces.stopped(noted.left)
 
-    def _tell(self, workload: Workload, jobs: Sequence[JobView], after: Record, now: float) -> None:
+    def _tell(self, workload: Workload, after: Record, now: float) -> None:
         """Export the span of a request that is over.
 
         The queues that it names were noted before the release, after which the status lacks them.
@@ -148,7 +147,7 @@ class CheckpointTelemetry:
             return
         noted = self._of(after)
         known = noted.left.timed.attributes if noted.left is not None else _described(after, now)
-        self.traces.left(self._left(workload, jobs, after, now, known))
+        self.traces.left(self._left(workload, after, now, known))
 
     def _parts(self, after: Record, now: float) -> tuple[Timed, ...]:
         moments = self._of(after).moments
@@ -162,7 +161,6 @@ class CheckpointTelemetry:
     def _left(
         self,
         workload: Workload,
-        jobs: Sequence[JobView],
         after: Record,
         now: float,
         told: Attributes,
@@ -179,15 +177,19 @@ class CheckpointTelemetry:
             inside=parts,
         )
         needed = request.cause.preemptor
-        traces = (job.metadata.annotations.get(TRACE_PARENT, "") for job in jobs)
+        preemptor = self.objects.checkpoints.preemptors.get(needed)
         return Left(
             workload=workload.metadata,
             number=request.epoch,
             timed=whole,
-            preemptor=self.objects.checkpoints.preemptors.get(needed),
-            preemptor_uid=needed,
-            traceparent=next((one for one in traces if one), ""),
+            preemptor=preemptor,
+            preemptor_root=self._root(needed, preemptor) if needed else None,
         )
+
+    def _root(self, uid: str, key: Key | None) -> SpanRef:
+        """Return the root of a preemptor's trace, by its uid and, if it is known, its key."""
+        found = self.objects.workloads.get(key) if key is not None else None
+        return root_of(uid, "" if found is None else submitter_of(found.metadata))
 
     def _since(self, seen: SeenCheckpoint, workload: Workload) -> float:
         """Return since when work could be lost: since the start, or since the save before this."""

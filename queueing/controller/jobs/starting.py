@@ -120,6 +120,8 @@ class Starting:
         for mine, one in zip(job.pod_sets, workload.spec.pod_sets, strict=True):
             view = part_of(workload, one.name) if several else workload
             added = _additions(self._objects, self._features, job, mine.template, view)
+            if labels.TRACE_PARENT not in mine.template.metadata.annotations:
+                added = added.handing_down(self._reporter.handed_down(workload, job.metadata))
             for prepare in self._features.starts:
                 added = added.with_changes(await prepare(job, view))
             found.append(added)
@@ -151,7 +153,7 @@ def _additions(
     """Return what is added to a pod template of a job, by a Workload with that pod set alone.
 
     It is node labels, tolerations and the like of its flavors and admission checks, labels and
-    annotations of ours, the last checkpoint, and the submitter's trace context.
+    annotations of ours, and the last checkpoint.
     Raises ConflictError when the template contradicts it, so that the job can never start, and
     NotSentError while the store lacks a ResourceFlavor of the admission.
     """
@@ -179,8 +181,7 @@ def _additions(
     own = template.metadata.annotations
     for told in [annotate(job, own, workload) for annotate in features.annotations]:
         added = replace(added, annotations={**added.annotations, **told})
-    trace = job.metadata.annotations.get(labels.TRACE_PARENT, "")
-    return added if labels.TRACE_PARENT in own else added.handing_down(trace)
+    return added
 
 
 def _flavors(objects: Objects, assignment: PodSetAssignment) -> list[str]:

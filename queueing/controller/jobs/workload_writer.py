@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
+from queueing.controller.job_pods import last_scheduled
 from queueing.controller.jobs.actions import (
     Adopt,
     AwaitReplacements,
@@ -144,7 +145,8 @@ class WorkloadWriter:
                 body = outbound.pods_ready(workload, ready=ready, now=now)
                 await self._writes.patch_workload(workload, body)
                 if ready and jobs:
-                    self._reporter.pods_ready(workload, jobs[0].metadata)
+                    scheduled = await self._scheduled(workload)
+                    self._reporter.pods_ready(workload, scheduled)
             case Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
@@ -163,13 +165,19 @@ class WorkloadWriter:
             case _:
                 assert_never(due)
 
+    async def _scheduled(self, workload: Workload) -> float | None:
+        """Return when the last pod got its node; None where no trace wants to know it."""
+        if not self._reporter.traces_it(workload):
+            return None
+        return await last_scheduled(self._writes.client, workload)
+
     async def _own(self, workload: Workload, metadata: Mapping[str, Any]) -> None:
         body = patch(workload.metadata, {"metadata": metadata})
         await self._writes.patch_workload(workload, body, subresource="")
 
     def _tell_end(self, workload: Workload, jobs: Sequence[JobView], message: str) -> None:
         if jobs:
-            self._reporter.finished(workload, jobs[0].metadata)
+            self._reporter.finished(workload)
         said = f"Workload '{workload.metadata.key}' is declared finished"
         if len(jobs) > 1:
             said = f"{said}: {message}"  # which of the members it was

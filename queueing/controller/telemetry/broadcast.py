@@ -17,6 +17,7 @@ from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.names import CohortName, Key, QueueName, name_of, namespace_of
 from queueing.explain import answers
 from queueing.explain.model import Answer
+from queueing.serving.exposition import OPEN_METRICS
 from queueing.serving.frames import ALL, Frame, PendingPart, PendingRow, Question, Subject
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
@@ -64,12 +65,15 @@ class Broadcast:
             await asyncio.sleep(STANDING_EVERY_S)
 
     async def _tell_metrics(self) -> NoReturn:
-        """Send metrics when asked: writing those of 1000 queues costs more than 50 admissions."""
+        """Send metrics when asked: writing those of 1000 queues costs more than 50 admissions.
+
+        With traces there are exemplars, which only OpenMetrics has.
+        """
         asked = self._publisher.asked_for_metrics
         while True:
             await asked.wait()
             asked.clear()
-            told = await self._reporter.expose()
+            told = await self._reporter.expose(OPEN_METRICS if self._reporter.traces else "")
             self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_pending(self) -> NoReturn:

@@ -32,10 +32,15 @@ class WorkloadMetrics:
     cluster_queue: Mapping[str, str]
     """Labels of what is counted for its ClusterQueue."""
     local_queue: Mapping[str, str]
+    exemplar: dict[str, str] | None = None
+    """What a duration is an example of: the labels that lead to its trace."""
 
     @classmethod
-    def of(cls, metrics: Metrics, workload: Workload, queue: str = "") -> Self:
-        """Return those of a workload; `queue` is its ClusterQueue if its status does not say."""
+    def of(cls, metrics: Metrics, workload: Workload, queue: str = "", trace_id: str = "") -> Self:
+        """Return those of a workload; `queue` is its ClusterQueue if its status does not say.
+
+        `trace_id` is its trace, if that is recorded.
+        """
         reference, admission = workload.spec.priority_class_ref, workload.status.admission
         if not queue and admission is not None:
             queue = admission.cluster_queue
@@ -48,6 +53,7 @@ class WorkloadMetrics:
                 "name": workload.spec.queue_name,
                 "namespace": workload.metadata.namespace,
             },
+            {"trace_id": trace_id} if trace_id else None,
         )
 
     def count(self, name: str, **more: str) -> None:
@@ -62,8 +68,10 @@ class WorkloadMetrics:
     def observe(self, name: str, seconds: float) -> None:
         """Add a duration to a histogram; one that is negative, by differing clocks, counts as 0."""
         lasted_s = max(seconds, 0.0)
-        getattr(self.metrics, name).labels(**self.cluster_queue).observe(lasted_s)
-        getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue).observe(lasted_s)
+        queues = getattr(self.metrics, name).labels(**self.cluster_queue)
+        local_queues = getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue)
+        for series in (queues, local_queues):
+            series.observe(lasted_s, self.exemplar)
 
 
 @dataclass(frozen=True, slots=True)

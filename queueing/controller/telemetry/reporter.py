@@ -13,12 +13,13 @@ from queueing.controller.queues.cohorts import path_above
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
-from queueing.controller.telemetry.traces import WorkloadTraces
+from queueing.controller.telemetry.traces import WorkloadTraces, submitter_of
 from queueing.core.decisions import Admit, Cycle, Mode, Place, Preempt, Strand, Wait, Written
 from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
+from queueing.observe.spans import root_of
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
@@ -105,7 +106,7 @@ class Reporter:
         if not cycle.judged:
             return
         if self.traces is not None:
-            self.traces.judged(cycle)
+            self.traces.judged(cycle, took_s)
         decisions = cycle.decisions
         kinds = Counter(map(type, decisions))
         result = "success" if Admit in kinds else "inadmissible"
@@ -167,7 +168,7 @@ class Reporter:
 
     def _admitted(self, decision: Admit, workload: Workload, stored_after_s: float) -> None:
         queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
-        told = WorkloadMetrics.of(self.metrics, workload, queue)
+        told = self._measures(workload, queue)
         told.count("quota_reserved_workloads_total")
         told.observe("quota_reserved_wait_time_seconds", waited_s)
         if not decision.checks:
@@ -185,7 +186,7 @@ class Reporter:
 
     def confirmed(self, workload: Workload) -> None:
         """Count an admission that followed its reservation when the admission checks were ready."""
-        told = WorkloadMetrics.of(self.metrics, workload)
+        told = self._measures(workload)
         told.count("admitted_workloads_total")
         admission = workload.status.admission
         self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
@@ -219,19 +220,39 @@ class Reporter:
                 is_group="false" if pod.group is None else "true",
             ).observe(max(self.now() - admitted, 0.0))
 
-    def pods_ready(self, workload: Workload, job: Meta) -> None:
+    def handed_down(self, workload: Workload, job: Meta) -> str:
+        """Return the traceparent for the pods of a job; empty where nobody traces it.
+
+        It is the root of the Workload's trace if that is recorded here, else what the job has.
+        """
+        if self.traces_it(workload):
+            meta = workload.metadata
+            return root_of(meta.uid, submitter_of(meta)).traceparent
+        return submitter_of(job)
+
+    def traces_it(self, workload: Workload) -> bool:
+        """Say whether the trace of a Workload is recorded."""
+        return self.traces is not None and self.traces.keeps(workload.metadata)
+
+    def pods_ready(self, workload: Workload, scheduled: float | None = None) -> None:
         """Note that all pods are ready; that ends a round of the trace.
 
+        `scheduled` is when the last of them got its node, if that was found out.
         How long it took is measured once per admission: not again when a lost pod was replaced.
         """
         now, before = self.now(), workload.status.condition("PodsReady")
         if before is None or before.reason != PodsUnready.WAIT_FOR_RECOVERY:
             self._measure_readiness(workload, now)
         if self.traces is not None:
-            self.traces.ready(workload, job, now)
+            self.traces.ready(workload, scheduled, now)
+
+    def _measures(self, workload: Workload, queue: str = "") -> WorkloadMetrics:
+        meta = workload.metadata
+        trace_id = trace_id_of(meta.uid, submitter_of(meta)) if self.traces_it(workload) else ""
+        return WorkloadMetrics.of(self.metrics, workload, queue, trace_id)
 
     def _measure_readiness(self, workload: Workload, now: float) -> None:
-        told = WorkloadMetrics.of(self.metrics, workload)
+        told = self._measures(workload)
         told.observe("ready_wait_time_seconds", self._waited_s(workload))
         admitted = workload.status.true_since("Admitted")
         if admitted is not None:
@@ -240,7 +261,7 @@ class Reporter:
     def evicted(self, workload: Workload, reason: str, cause: str) -> None:
         """Count an eviction; that ends a round of the trace."""
         why = {"reason": reason, "underlying_cause": cause}
-        told = WorkloadMetrics.of(self.metrics, workload)
+        told = self._measures(workload)
         told.count("evicted_workloads_total", **why)
         if not _was_evicted_before(workload, reason, cause):
             told.count_once("evicted_workloads_once_total", **why)
@@ -251,7 +272,7 @@ class Reporter:
             lasted_s = max(self.now() - ready, 0.0)
             family.labels(cluster_queue=admission.cluster_queue, **why).observe(lasted_s)
         if self.traces is not None:
-            self.traces.closed(workload, {}, self.now())
+            self.traces.closed(workload, self.now())
 
     def created(self, kind: str, job: Meta) -> None:
         """Measure how long after its Job a Workload was created."""
@@ -273,16 +294,16 @@ class Reporter:
         """Set how late the event loop woke up at worst in the last seconds."""
         self.metrics.event_loop_lag_seconds.labels().set(worst_s)
 
-    def finished(self, workload: Workload, job: Meta) -> None:
+    def finished(self, workload: Workload) -> None:
         """Count a Workload that has finished, and how long it ran."""
         now = self.now()
-        told = WorkloadMetrics.of(self.metrics, workload)
+        told = self._measures(workload)
         told.count("finished_workloads_total")
         admitted = workload.status.true_since("Admitted")
         if admitted is not None:
             told.observe("execution_time_seconds", now - admitted)
         if self.traces is not None:
-            self.traces.closed(workload, job.annotations, now)
+            self.traces.closed(workload, now)
 
     def replaced(self, workload: Workload) -> None:
         """Count a slice that another one replaced."""
@@ -337,6 +358,6 @@ def decide(
         text,
         workload=decision.workload,
         cluster_queue=decision.cluster_queue,
-        trace_id=trace_id_of(workload.metadata.uid),
+        trace_id=trace_id_of(workload.metadata.uid, submitter_of(workload.metadata)),
         **more,
     )

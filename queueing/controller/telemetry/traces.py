@@ -6,21 +6,25 @@ exported as spans. After a restart, attempts and changes of reason of the curren
 everything else is read from the Workload's status.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from queueing.core.decisions import Admit, Cycle, Preempt, Wait
 from queueing.core.names import Key
 from queueing.observe.spans import (
+    Attributes,
     Note,
     Round,
     Timed,
+    cycle_of,
     eviction_of,
+    plan_cycle,
     plan_eviction,
     plan_spans,
-    root_of,
 )
+from queueing.observe.trace_ids import SpanRef
 from queueing.observe.traces import Tracer
 from queueing.translate.labels import TRACE_PARENT
 from queueing.translate.wire.meta import Meta
@@ -45,8 +49,12 @@ class Left:
     timed: Timed
     preemptor: Key | None = None
     """The Workload that needed the quota; None where none did, or it is not known any more."""
-    preemptor_uid: str = ""
-    traceparent: str = ""
+    preemptor_root: SpanRef | None = None
+    """The root of its trace; None where nobody needed the quota."""
+
+    @property
+    def traceparent(self) -> str:
+        return submitter_of(self.workload)
 
 
 @dataclass(slots=True)
@@ -60,12 +68,17 @@ class _Notes:
 class WorkloadTraces:
     """Notes what happens to pending workloads, and exports their spans; there if tracing is on."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self._tracer = tracer
+    def __init__(self, tracer: Tracer, origin: str = "") -> None:
+        """Export by a tracer; `origin` names this process in this life, for its cycles."""
+        self._tracer, self._origin = tracer, origin
         self._notes: dict[Key, _Notes] = {}
 
-    def judged(self, cycle: Cycle) -> None:
-        """Note an attempt of each workload that a cycle judged, and why it waits."""
+    def judged(self, cycle: Cycle, took_s: float = 0.0) -> None:
+        """Note an attempt of each workload that a cycle judged, and why it waits.
+
+        The cycle is exported itself, to which the attempts link; `took_s` is how long it took.
+        """
+        self._export_cycle(cycle, took_s)
         for decision in cycle.decisions:
             match decision:
                 case Admit(workload=key):
@@ -106,9 +119,9 @@ class WorkloadTraces:
         """
         uid = told.workload.uid
         if self._tracer.keeps(uid, told.traceparent):
-            links = (root_of(told.preemptor_uid),) if told.preemptor_uid else ()
+            links = (told.preemptor_root,) if told.preemptor_root is not None else ()
             whole = replace(told.timed, links=links)
-            self._tracer.export(plan_eviction(uid, told.number, whole))
+            self._tracer.export(plan_eviction(uid, told.number, whole, told.traceparent))
         self._note_victim(told)
 
     def _note_victim(self, told: Left) -> bool:
@@ -125,27 +138,31 @@ class WorkloadTraces:
         """Note a write that belongs to the admission of a workload."""
         _keep(self._of(key).steps, Timed(name=name, began=began, ended=ended))
 
-    def ready(self, workload: Workload, job: Meta, now: float) -> None:
-        """Export a round that ended with all pods ready."""
-        self._export(workload, job.annotations, ready=now, closed=None)
+    def keeps(self, meta: Meta) -> bool:
+        """Say whether the trace of a Workload is recorded."""
+        return self._tracer.keeps(meta.uid, submitter_of(meta))
 
-    def closed(self, workload: Workload, annotations: Mapping[str, str], now: float) -> None:
+    def ready(self, workload: Workload, scheduled: float | None, now: float) -> None:
+        """Export a round that ended with all pods ready; `scheduled`: when all had their nodes."""
+        self._export(workload, ready=now, scheduled=scheduled)
+
+    def closed(self, workload: Workload, now: float) -> None:
         """Export a round that ended otherwise, unless it ended with all pods ready before."""
         if not workload.status.is_true("PodsReady"):
-            self._export(workload, annotations, ready=None, closed=now)
+            self._export(workload, closed=now)
         self._notes.pop(workload.metadata.key, None)
 
     def _export(
         self,
         workload: Workload,
-        annotations: Mapping[str, str],
         *,
-        ready: float | None,
-        closed: float | None,
+        ready: float | None = None,
+        scheduled: float | None = None,
+        closed: float | None = None,
     ) -> None:
         meta = workload.metadata
         notes = self._notes.pop(meta.key, None) or _Notes()
-        submitter = annotations.get(TRACE_PARENT, "")
+        submitter = submitter_of(meta)
         if not self._tracer.keeps(meta.uid, submitter):
             return
         requeued = workload.status.true_condition("Requeued")
@@ -157,9 +174,11 @@ class WorkloadTraces:
             number=_evictions(workload),
             reserved=workload.status.true_since("QuotaReserved"),
             admitted=workload.status.true_since("Admitted"),
+            scheduled=scheduled,
             ready=ready,
             closed=closed,
             attributes={
+                "k8s.namespace.name": meta.namespace,
                 "queueing.cluster_queue": admission.cluster_queue if admission else "",
                 "queueing.local_queue": workload.spec.queue_name,
             },
@@ -171,14 +190,26 @@ class WorkloadTraces:
         )
         self._tracer.export(plan_spans(told))
 
+    def _export_cycle(self, cycle: Cycle, took_s: float) -> None:
+        if not self._tracer.keeps(f"{self._origin} {cycle.number}"):
+            return
+        counts = Counter(type(one).__name__.lower() for one in cycle.decisions)
+        told: Attributes = {
+            "queueing.cycle": cycle.number,
+            **{f"queueing.decisions.{name}": count for name, count in sorted(counts.items())},
+        }
+        ended = cycle.now + took_s
+        timed = Timed(name="cycle", began=cycle.now, ended=ended, attributes=told)
+        self._tracer.export([plan_cycle(self._origin, cycle.number, timed)])
+
     def _attempt(self, key: Key, cycle: Cycle, failure: str) -> None:
-        attributes = {"queueing.cycle": cycle.number}
         attempt = Timed(
             name="attempt",
             began=cycle.now,
             ended=cycle.now,
-            attributes=attributes,
+            attributes={"queueing.cycle": cycle.number},
             failure=failure,
+            links=(cycle_of(self._origin, cycle.number),),
         )
         _keep(self._of(key).attempts, attempt)
 
@@ -191,8 +222,13 @@ class WorkloadTraces:
         return notes
 
 
+def submitter_of(meta: Meta) -> str:
+    """Return the submitter's traceparent, of a job or its Workload; empty without one."""
+    return meta.annotations.get(TRACE_PARENT, "")
+
+
 def _victim(told: Left) -> Timed:
-    link = eviction_of(told.workload.uid, told.number)
+    link = eviction_of(told.workload.uid, told.number, told.traceparent)
     return replace(told.timed, name="victim", links=(link,))
 
 

@@ -14,7 +14,7 @@ from queueing.translate.wire.workloads import Workload
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _COPIED_PREFIXES = ("provreq.kueue.x-k8s.io/",)
-_COPIED = (labels.ADMISSION_GATED_BY, labels.ELASTIC)
+_COPIED = (labels.ADMISSION_GATED_BY, labels.ELASTIC, labels.TRACE_PARENT)
 _LABEL_VALUE_MAX = 63
 _NAME_MAX = 253
 _DIGEST_LENGTH = 5

@@ -113,7 +113,7 @@ def annotations(metas: Sequence[Meta]) -> Mapping[str, str]:
     gates: dict[str, None] = {}
     for meta in metas:
         for key, value in meta.annotations.items():
-            if key.startswith(_COPIED_PREFIX):
+            if key.startswith(_COPIED_PREFIX) or key == labels.TRACE_PARENT:
                 found.setdefault(key, value)
         text = meta.annotations.get(labels.ADMISSION_GATED_BY, "")
         gates |= dict.fromkeys(gate.strip() for gate in text.split(",") if gate.strip())

@@ -90,7 +90,7 @@ class Injection:
         )
 
     def handing_down(self, traceparent: str) -> "Injection":
-        """Add the submitter's trace context, so that the pods can join the trace."""
+        """Add a trace context, so that the pods can join the trace."""
         if not traceparent:
             return self
         annotations = {**self.annotations, labels.TRACE_PARENT: traceparent}

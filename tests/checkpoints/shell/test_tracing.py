@@ -94,12 +94,12 @@ def test_the_trace_of_a_victim_is_told_once_with_what_its_leader_saw(
     if drained_by_us:
         telemetry.halting(STOPPING, [SUSPENDED], 1_011.0)
         telemetry.halting(STOPPING, [SUSPENDED], 1_012.0)
-        telemetry.stepped(seen(STOPPING), HOLDS, [], drained, 1_020.0)
+        telemetry.stepped(seen(STOPPING), HOLDS, drained, 1_020.0)
     assert sink.plans == [], "its quota is not free yet"
     released = replace(STOPPING, phase=Phase.RELEASED)
-    telemetry.stepped(seen(drained), FREED, [], released, 1_021.0)
+    telemetry.stepped(seen(drained), FREED, released, 1_021.0)
     over = replace(released, phase=Phase.REQUEUED, ended_at=1_030.0)
-    telemetry.stepped(seen(released), FREED, [], over, 1_030.0)
+    telemetry.stepped(seen(released), FREED, over, 1_030.0)
     whole, *inside = (one.timed for one in sink.plans)
     assert (whole.name, whole.began, whole.ended) == ("eviction", 1_000.0, 1_021.0)
     assert [one.name for one in inside] == parts.split()

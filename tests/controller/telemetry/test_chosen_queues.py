@@ -48,7 +48,7 @@ class Desk:
     def finish(self, queue: str) -> None:
         metadata = {"name": "w", "namespace": "ns", "creationTimestamp": "1970-01-01T00:00:00Z"}
         found = read(Workload, {"metadata": metadata, "spec": {"queueName": queue, "podSets": []}})
-        self.reporter.finished(found, found.metadata)
+        self.reporter.finished(found)
 
     def series(self, name: str) -> list[str]:
         """Return the series of a LocalQueue."""

@@ -60,7 +60,7 @@ def test_an_admission_after_its_checks_is_counted_for_both_queues(
 
 def test_pods_that_are_ready_are_measured_from_queueing_and_from_admission() -> None:
     found = _workload(_condition("Admitted", RESERVED))
-    text = _served(lambda one: one.pods_ready(found, found.metadata), Configuration())
+    text = _served(lambda one: one.pods_ready(found), Configuration())
     for prefix, labels in (("kueue_", CLUSTER_QUEUE), ("kueue_local_queue_", LOCAL_QUEUE)):
         labels = f'{{{labels},replica_role="standalone"}}'
         assert f"{prefix}ready_wait_time_seconds_sum{labels} 100.0" in text
@@ -74,7 +74,7 @@ def test_pods_that_are_ready_again_after_a_loss_are_not_measured_again() -> None
     def happens(one: Reporter) -> None:
         for before in (started, lost):
             found = _workload(_condition("Admitted", RESERVED), before)
-            one.pods_ready(found, found.metadata)
+            one.pods_ready(found)
 
     text = _served(happens, Configuration())
     for prefix, labels in (("kueue_", CLUSTER_QUEUE), ("kueue_local_queue_", LOCAL_QUEUE)):

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+import pytest
 from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -67,10 +68,32 @@ async def collecting() -> AsyncIterator[Collector]:
         await runner.cleanup()
 
 
+@asynccontextmanager
+async def hanging() -> AsyncIterator[tuple[str, asyncio.Event]]:
+    """Run a collector that takes connections and says nothing; yield its address.
+
+    The event is set when somebody has asked it for the first time.
+    """
+    asked, over = asyncio.Event(), asyncio.Event()
+
+    async def take(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await over.wait()
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()[:2]
+    try:
+        yield f"http://{host}:{port}", asked
+    finally:
+        over.set()
+        server.close()
+
+
 SUBMITTER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-async def test_an_admission_is_one_trace_that_links_to_its_submitter(world: MakeWorld) -> None:
+async def test_an_admission_is_told_in_the_trace_of_its_submitter(world: MakeWorld) -> None:
     async with collecting() as collector:
         environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
         async with world(environment=environment) as w:
@@ -79,23 +102,59 @@ async def test_an_admission_is_one_trace_that_links_to_its_submitter(world: Make
             await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, submitted)
             running = await w.until("Job", "a", lambda one: not one["spec"]["suspend"])
             done = await w.workload("a", true("Finished"))
-    pods = running["spec"]["template"]["metadata"]
-    assert pods["annotations"]["traceparent"] == SUBMITTER
     spans = {span.name: span for span in collector.spans}
+    cycles = {span.span_id for span in collector.spans if span.name == "cycle"}
     assert set(spans) == {
         "admission",
         "queued",
         "attempt",
+        "cycle",
         "status write",
         "unsuspend",
+        "pods scheduled",
         "pods ready",
     }
-    trace = bytes.fromhex(trace_id_of(done["metadata"]["uid"]))
-    assert {span.trace_id for span in collector.spans} == {trace}
+    mine = [span for span in collector.spans if span.name != "cycle"]
+    assert {span.trace_id.hex() for span in mine} == {SUBMITTER.split("-")[1]}
     whole = spans["admission"]
-    assert whole.links[0].trace_id.hex() == SUBMITTER.split("-")[1]
+    assert whole.parent_span_id.hex() == SUBMITTER.split("-")[2]
+    pods = running["spec"]["template"]["metadata"]
+    assert pods["annotations"]["traceparent"].split("-")[1:3] == [
+        whole.trace_id.hex(),
+        whole.span_id.hex(),
+    ]
+    assert {link.span_id for link in spans["attempt"].links} <= cycles
+    assert done["metadata"]["annotations"]["traceparent"] == SUBMITTER
     assert spans["queued"].parent_span_id == whole.span_id
     assert spans["attempt"].parent_span_id == spans["queued"].span_id
+
+
+async def test_pods_get_the_trace_of_their_submitter_where_nothing_is_exported(
+    world: MakeWorld,
+) -> None:
+    async with world() as w:
+        submitted = job("a", seconds=20)
+        submitted["metadata"]["annotations"]["traceparent"] = SUBMITTER
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, submitted)
+        running = await w.until("Job", "a", lambda one: not one["spec"]["suspend"])
+    assert running["spec"]["template"]["metadata"]["annotations"]["traceparent"] == SUBMITTER
+
+
+async def test_a_collector_that_never_answers_delays_no_admission(
+    world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+    async with (
+        hanging() as (url, asked),
+        world(environment={"OTEL_EXPORTER_OTLP_ENDPOINT": url}) as w,
+    ):
+        await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE, job("first", seconds=1))
+        await w.workload("first", true("Admitted"))
+        await asked.wait()
+        # It hangs in the event loop of the controller: had that waited, nobody would answer.
+        await w.make(job("second", seconds=1))
+        await w.workload("second", true("Finished"))
 
 
 async def test_so_is_the_admission_of_another_kind(world: MakeWorld) -> None:
@@ -113,12 +172,11 @@ async def test_so_is_the_admission_of_another_kind(world: MakeWorld) -> None:
             done = await w.workload("a", true("Finished"))
     (replicated,) = started["spec"]["replicatedJobs"]
     pods = replicated["template"]["spec"]["template"]["metadata"]
-    assert pods["annotations"]["traceparent"] == SUBMITTER
-    spans = {span.name: span for span in collector.spans}
+    spans = {span.name: span for span in collector.spans if span.name != "cycle"}
     assert {"admission", "queued", "unsuspend", "pods ready"} <= set(spans)
-    trace = bytes.fromhex(trace_id_of(done["metadata"]["uid"]))
-    assert {span.trace_id for span in collector.spans} == {trace}
-    assert spans["admission"].links[0].trace_id.hex() == SUBMITTER.split("-")[1]
+    assert {span.trace_id.hex() for span in spans.values()} == {SUBMITTER.split("-")[1]}
+    assert pods["annotations"]["traceparent"].split("-")[2] == spans["admission"].span_id.hex()
+    assert done["metadata"]["annotations"]["traceparent"] == SUBMITTER
 
 
 async def test_a_preemption_tells_how_its_victim_was_asked_saved_and_drained(

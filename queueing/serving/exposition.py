@@ -1,0 +1,28 @@
+"""In which of Prometheus' two formats the metrics of the controller are answered."""
+
+import re
+from typing import NamedTuple
+
+OPEN_METRICS = "application/openmetrics-text"
+PLAIN = "text/plain"
+_END = "# EOF\n"
+_EXEMPLAR = re.compile(r" # \{[^}\n]*\} .*$", re.MULTILINE)
+
+
+class Answer(NamedTuple):
+    """A text and its media type, with the version of the format."""
+
+    text: str
+    content_type: str
+
+
+def answer(text: str, accept: str) -> Answer:
+    """Return what a scraper gets that accepts these media types.
+
+    The controller writes OpenMetrics if it has exemplars, which the plain format does not know: who
+    asks for that gets the same samples without them.
+    """
+    if text.endswith(_END) and OPEN_METRICS in accept:
+        return Answer(text, f"{OPEN_METRICS}; version=1.0.0; charset=utf-8")
+    plain = _EXEMPLAR.sub("", text).removesuffix(_END) if text.endswith(_END) else text
+    return Answer(plain, f"{PLAIN}; version=0.0.4; charset=utf-8")
