@@ -70,8 +70,11 @@ REASONS: Mapping[Reason, tuple[str, str]] = MappingProxyType(
             "Look for admitted workloads whose pods do not start.",
         ),
         Reason.ADMISSION_GATED: (
-            "The annotation kueue.x-k8s.io/admission-gated-by still has a gate.",
-            "The owner of the gate must remove it.",
+            (
+                "The annotation kueue.x-k8s.io/admission-gated-by still has a gate; or the workload"
+                " would have to preempt others, and a preemption gate of it is closed."
+            ),
+            "The owner of the gate must remove or open it.",
         ),
         Reason.ON_HOLD: (
             "The LocalQueue is stopped, or the workload was evicted because its queue was stopped.",
@@ -107,6 +110,8 @@ PREEMPTIONS: Mapping[PreemptionReason, str] = MappingProxyType(
         PreemptionReason.IN_COHORT_FAIR_SHARING: "Its ClusterQueue had more than its fair share.",
         PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING: "A workload of higher priority needs"
         " its quota although it borrows itself (`borrowWithinCohort`).",
+        PreemptionReason.FLAVOR_MIGRATION: "It is a variant, and one of the same workload fits in a"
+        " more favorable flavor; a reason of `Evicted`, not of `Preempted`.",
     }
 )
 

@@ -24,7 +24,8 @@ Read in this order:
    retention) and writes why it waits; `queues` writes statuses and finalizers of ClusterQueues,
    LocalQueues, Cohorts and flavors; `queueable_kinds` has kinds queued that admins describe, and
    `pod_owners` groups of pods of StatefulSets and LeaderWorkerSets. `placement` follows nodes where
-   flavors have a topology, and lets pods go to theirs. `job_pods` lists the pods of Jobs.
+   flavors have a topology, and lets pods go to theirs; `variants` has Workloads wait in all flavors
+   of a queue at once. `job_pods` lists the pods of Jobs.
 5. `credits` is a feature with a `composition` of its own, as are the shells of
    `queueing.checkpoints` and `queueing.devices`.
 6. `admission_policies` installs what the API server itself does to Jobs and pods at creation.

@@ -33,6 +33,7 @@ from queueing.controller.queues.statuses import Statuses
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.controller.term import Term
+from queueing.controller.variants.reconciler import Variants
 from queueing.controller.work_queues import WorkQueues
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
@@ -128,6 +129,12 @@ class Parts:
         )
         self.queues.features.workload_changed.append(self.waiting_reasons.expect)
         self._late_reservations = LateReservations(self.objects, self.engine)
+        self.variants = Variants(
+            self.term,
+            self.pump,
+            self._late_reservations,
+            gate=self._rules.settings.concurrent_admission,
+        )
         self._departing = DepartingPods(client, clock)
         self.effects = self._make_effects()
         self.cycles = Cycles(

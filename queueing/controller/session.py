@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 GANG_WORKERS = 4
 """How many gangs are reconciled at the same time."""
+VARIANT_WORKERS = 4
+"""How many Workloads with variants are reconciled at the same time."""
 DRAIN_S = 5.0
 """How long writes in flight may still take when the term ends, in seconds."""
 
@@ -107,6 +109,7 @@ class Session:
         yield Workers("gangs", queues.gangs, parts.jobs.look_at_gang, GANG_WORKERS)
         yield from parts.checkpoints.workers()
         yield from parts.devices.workers()
+        yield Workers("variants", queues.variants, parts.variants.look, VARIANT_WORKERS)
         yield Workers("queueable kinds", queues.queueable_kinds, parts.queueable_kinds.look)
         yield Workers("workloads", queues.workloads, parts.workloads.look, rules.workload_workers)
 

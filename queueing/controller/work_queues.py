@@ -65,6 +65,8 @@ class WorkQueues:
         self.gangs: WorkQueue[Key] = WorkQueue(GANG_PATIENCE)
         """Gangs of several Jobs: `namespace/name`."""
         self.workloads: WorkQueue[Key] = WorkQueue()
+        self.variants: WorkQueue[Key] = WorkQueue()
+        """Workloads that have variants, or are to get them."""
         self.claims: WorkQueue[Key] = WorkQueue()
         """Workloads by uid, whose claims and templates are to be looked at."""
         self.checkpoints: WorkQueue[Key] = WorkQueue()

@@ -52,6 +52,9 @@ class PreemptionReason(StrEnum):
     IN_COHORT_RECLAMATION = "InCohortReclamation"
     IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
     IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+    FLAVOR_MIGRATION = "FlavorMigration"
+    """It is a variant, and one of the same workload gets a more favorable flavor. Then there is no
+    such condition, and this is the reason of `Evicted`."""
 
 
 class Requeue(StrEnum):

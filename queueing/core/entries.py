@@ -8,6 +8,7 @@ from typing import NamedTuple
 from queueing.core.decisions import Admit, Bar, Mode, Preempt, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.flavors.assignment import Assignment, Choices, Progress
+from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.placed_usage import placed
 from queueing.core.preemption.query import Target
@@ -38,6 +39,8 @@ class Head:
     """Workloads that it must not preempt again."""
     preempting: bool = False
     """Whether its last judgement preempted others."""
+    siblings: tuple[Holder, ...] = ()
+    """Less favorable variants of the same workload that are admitted: it takes their place."""
     is_behind: bool = False
     """Whether one before it in its queue found nobody to preempt: it takes nothing by shares."""
 

@@ -30,6 +30,7 @@ from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.requests import NOTHING_ASKED, Placeable, TopologyRequest
 from queueing.core.topology.tree import Amounts, Node
 from queueing.core.values import value
+from queueing.core.variants import Migration, Variant
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 _NONE: Mapping[Any, Any] = MappingProxyType({})
@@ -146,6 +147,8 @@ class ClusterQueueFact:
     deleting: bool = False
     preemptions_max: int | None = None
     """How many victims of this queue may be leaving at the same time; None for any number."""
+    migration: Migration | None = None
+    """Its policy of concurrent admission: workloads wait in all flavors at once; None for none."""
     misconfigured: str = ""
     """Why the object cannot be used although the API server accepted it; empty if it can."""
 
@@ -370,6 +373,12 @@ class WorkloadFact:
     """Nodes of its admission that failed."""
     is_one_pod: bool = False
     """Whether its only owner is a pod, which cannot go to another node."""
+    flavors: frozenset[FlavorName] | None = None
+    """The only flavors that it may get; None for any."""
+    variant: Variant | None = None
+    """Of which workload it is a variant; None for all others."""
+    has_variants: bool = False
+    """Whether it is admitted through variants, which are charged in its place."""
     user: str = ""
     """The label `queueing.dev/user`, by which reports tell users apart."""
     finished: bool = field(init=False, repr=False, compare=False)

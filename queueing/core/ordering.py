@@ -33,11 +33,16 @@ def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
 
 
 def queue_key(
-    workload: WorkloadFact, timestamp: float, *, local_usage: float = 0.0, sticky: bool = False
+    workload: WorkloadFact,
+    timestamp: float,
+    *,
+    local_usage: float = 0.0,
+    sticky: bool = False,
+    tie: str = "",
 ) -> QueueKey:
     """Return the place of a workload in its queue; the smallest is the head.
 
     `local_usage` is the usage history of its LocalQueue with admission fair sharing; `sticky` marks
-    a workload whose preemptions are in progress.
+    a workload whose preemptions are in progress; `tie` decides between equals, else the uid.
     """
-    return local_usage, 0 if sticky else 1, -workload.priority, timestamp, workload.uid
+    return local_usage, 0 if sticky else 1, -workload.priority, timestamp, tie or workload.uid

@@ -9,7 +9,7 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.eligibility import CompiledGroup, ineligibility, out_of_devices
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.core.reasons import Obstacle, Unreadable
+from queueing.core.reasons import Obstacle, Unreadable, not_allowed
 from queueing.core.settings import QuotaCheck
 from queueing.core.topology.requests import PODS
 from queueing.core.usage import Demand, PodSetDemand
@@ -207,7 +207,8 @@ def _part(
             groups[one],
             tuple(amounts),
             tuple(
-                ineligibility(groups[one], option, pods)
+                _forbidden(demand, option.name)
+                or ineligibility(groups[one], option, pods)
                 or out_of_devices(groups[one], option, counted)
                 for option in groups[one].options
             ),
@@ -216,6 +217,12 @@ def _part(
         for one, amounts in asked.items()
     )
     return PodSetGroup(index, tuple(numbers), asks, uncovered)
+
+
+def _forbidden(demand: Demand, flavor: FlavorName) -> Obstacle | None:
+    """Return the obstacle for a flavor that the workload must not get, whoever has room there."""
+    allowed = demand.flavors
+    return None if allowed is None or flavor in allowed else not_allowed(flavor)
 
 
 def _prices(

@@ -3,12 +3,21 @@
 Called by `rounds`, once per entry of a round, in their order.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from queueing.core.admissibility import applying_checks
-from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.decisions import (
+    Admit,
+    Bar,
+    Mode,
+    Preempt,
+    PreemptionReason,
+    Reason,
+    Requeue,
+    Wait,
+)
 from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy, Strategy
 from queueing.core.holders import Holder
@@ -27,6 +36,7 @@ from queueing.core.reasons import (
     PODS_NOT_READY,
     TOO_MANY_LEAVE,
     passed_over,
+    pending_migration,
     pending_preemption,
 )
 from queueing.core.settings import Compatibility, Settings
@@ -199,7 +209,7 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
         if not entry.targets:
             return _without_candidates(entry, draft)
         if entry.head.workload.preemption_gated:
-            return _wait(entry, Mode.PREEMPT, Reason.WAITING_FOR_QUOTA, GATED)
+            return _wait(entry, Mode.PREEMPT, Reason.ADMISSION_GATED, GATED)
     if deferred:
         return _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
@@ -252,6 +262,21 @@ def _why(entry: Entry, message: str) -> Bar:
 def _preempt(entry: Entry, draft: Draft) -> Ruling:
     victims = [target for target in entry.targets if not target.holder.promised]
     message = pending_preemption(entry.assignment.message, len(victims))
+    return _evict(entry, victims, draft, message)
+
+
+def _migrate(entry: Entry, draft: Draft) -> Ruling:
+    """Evict less favorable variants of the same workload. It is admitted when they have left."""
+    siblings = entry.head.siblings
+    running = [Target(one, PreemptionReason.FLAVOR_MIGRATION) for one in siblings if one.runs]
+    entry.targets = [*entry.targets, *running]
+    message = pending_migration(entry.assignment.message, len(siblings))
+    if not running:  # they are leaving
+        return _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, message)
+    return _evict(entry, running, draft, message)
+
+
+def _evict(entry: Entry, victims: Sequence[Target], draft: Draft, message: str) -> Ruling:
     ruling = _keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
     tree = draft.world.tree
     queues = dict.fromkeys(target.holder.queue for target in victims)
@@ -297,6 +322,9 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         barred = allowance.bars(head.workload, head.queue, assignment.use)
         if barred is not None:
             return _retry(entry, Mode.SKIPPED, *barred)
+    if head.siblings:
+        return _migrate(entry, draft)
+    if allowance is not None:
         demoted = entry.demoted is not None
         allowance.take(head.workload, head.queue, assignment.use, demoted=demoted)
     pod_sets = assignment.pod_sets()

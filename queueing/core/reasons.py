@@ -140,6 +140,13 @@ def not_nominated(flavor: FlavorName, resource: ResourceName) -> Unsuitable:
     )
 
 
+def not_allowed(flavor: FlavorName) -> Unsuitable:
+    """Return the obstacle for a flavor that the annotation of a workload does not name."""
+    return Unsuitable(
+        f"skipping flavor {flavor} due to WorkloadAllowedResourceFlavorAnnotation annotation"
+    )
+
+
 def not_of_slice(flavor: FlavorName, kept: FlavorName) -> Unsuitable:
     """Return the obstacle for a flavor that the slice which a workload replaces does not have."""
     return Unsuitable(
@@ -163,6 +170,12 @@ def describe(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:
 def pending_preemption(message: str, victims: int) -> str:
     """Return the message of a preemptor that waits for its victims."""
     return f"{message}. Pending the preemption of {victims} workload(s)"
+
+
+def pending_migration(message: str, variants: int) -> str:
+    """Return the message of a variant that waits for less favorable ones to leave."""
+    told = f"Pending the migration of {variants} workload(s)"
+    return f"{message}. {told}" if message else told
 
 
 def passed_over(troubles: Iterable[tuple[PodSetName, Sequence[Obstacle]]]) -> str:

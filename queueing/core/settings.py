@@ -113,6 +113,8 @@ class Settings:
     explicit_reasons: bool = True
     """Use the specific reason of `QuotaReserved=False` instead of `Pending`."""
     block_admission_until_pods_ready: bool = False
+    concurrent_admission: bool = False
+    """Where ClusterQueues have a policy for it, workloads are admitted through variants."""
     placement: Profile = KUEUE_DEFAULTS
     """How pods are placed by topology."""
     overlapping_flavors: bool = True

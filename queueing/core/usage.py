@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
-from queueing.core.names import FlavorResource, ResourceName
+from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.sharing import (
     ClaimCharge,
     Use,
@@ -53,6 +53,8 @@ class Demand:
     """What it uses and other workloads may use, too: uids of ResourceClaims, or its elastic job."""
     slice_of: str = ""
     """The elastic job of which the workload is a slice; empty for all others."""
+    flavors: frozenset[FlavorName] | None = None
+    """The only flavors that it may get; None for any."""
 
     def reduced(self, counts: Sequence[int]) -> "Demand":
         """Return the same demand with other pod counts."""
@@ -60,7 +62,8 @@ class Demand:
             PodSetDemand(one.pod_set, count)
             for one, count in zip(self.pod_sets, counts, strict=True)
         )
-        return replace(self, pod_sets=pod_sets, shape=_shape_of(pod_sets, self.slice_of))
+        shape = _shape_of(pod_sets, self.slice_of, self.flavors)
+        return replace(self, pod_sets=pod_sets, shape=shape)
 
     @property
     def may_shrink(self) -> bool:
@@ -80,10 +83,11 @@ def demand_of(workload: WorkloadFact) -> Demand:
         )
         for one in workload.pod_sets
     )
-    shape, job = _shape_of(pod_sets, workload.slice_of), workload.slice_of
+    job, flavors = workload.slice_of, workload.flavors
+    shape = _shape_of(pod_sets, job, flavors)
     asks = (ask for one in workload.pod_sets for ask in one.devices)
     claims = [job] if job else [ask.claim for ask in asks if ask.claim]
-    return Demand(pod_sets, shape, shape, frozenset(claims), job)
+    return Demand(pod_sets, shape, shape, frozenset(claims), job, flavors)
 
 
 def use_of(pod_sets: Iterable[PodSet], assigned: Sequence[PodSetAssignment], job: str) -> Use:
@@ -218,7 +222,9 @@ def _scaled(assignment: PodSetAssignment, pod_set: PodSet, done: int) -> PodSetA
     return replace(assignment, count=remaining, usage=usage)
 
 
-def _shape_of(pod_sets: Sequence[PodSetDemand], job: str) -> Shape:
+def _shape_of(
+    pod_sets: Sequence[PodSetDemand], job: str, flavors: frozenset[FlavorName] | None
+) -> Shape:
     parts: tuple[object, ...] = tuple(
         (
             one.pod_set.name,
@@ -238,6 +244,8 @@ def _shape_of(pod_sets: Sequence[PodSetDemand], job: str) -> Shape:
     )
     if job:
         parts = (*parts, job)  # what it is charged depends on the slice that it replaces
+    if flavors is not None:
+        parts = (*parts, flavors)
     found = _shapes.get(parts)
     if found is None:
         found = _shapes[parts] = Shape(parts)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from queueing.core.decisions import Admit, Place, Preempt, Strand
+from queueing.core.decisions import Admit, Place, Preempt, PreemptionReason, Strand
 from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.outbound import messages
@@ -45,8 +45,12 @@ def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadF
     """
     if fact.evicted:
         return fact
-    told = messages.preempted(decision, "")
-    reasons = (("Evicted", "Preempted"), ("Preempted", decision.reason))
+    if decision.reason is PreemptionReason.FLAVOR_MIGRATION:
+        told = messages.migrated(decision)
+        reasons: tuple[tuple[str, str], ...] = (("Evicted", decision.reason),)
+    else:
+        told = messages.preempted(decision, "")
+        reasons = (("Evicted", "Preempted"), ("Preempted", decision.reason))
     changed = (
         Condition(type=one, status=True, reason=reason, message=told, changed=now)
         for one, reason in reasons

@@ -65,6 +65,8 @@ GATES: Mapping[str, bool] = MappingProxyType(
 
 ELASTIC_JOBS = "ElasticJobsViaWorkloadSlices"
 """The gate of jobs that grow and shrink while they run."""
+CONCURRENT_ADMISSION = "ConcurrentAdmission"
+"""The gate of workloads that wait in all flavors of a queue at once."""
 
 
 def unknown_gates(configuration: Configuration) -> tuple[str, ...]:
@@ -98,6 +100,7 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
         explicit_reasons=is_enabled(configuration, "UnadmittedWorkloadsObservability"),
         block_admission_until_pods_ready=ready.block_admission
         and not is_enabled(configuration, "DisableWaitForPodsReady"),
+        concurrent_admission=is_enabled(configuration, CONCURRENT_ADMISSION),
         placement=Profile(
             mixed=is_enabled(configuration, "TASProfileMixed"),
             balanced=is_enabled(configuration, "TASBalancedPlacement"),
@@ -167,6 +170,7 @@ def rules_of(configuration: Configuration) -> ResourceRules:
         counts_reclaimable=is_enabled(configuration, "ReclaimablePods"),
         heeds_gates=is_enabled(configuration, "AdmissionGatedBy"),
         places_pods=is_enabled(configuration, "TopologyAwareScheduling"),
+        confines_flavors=is_enabled(configuration, CONCURRENT_ADMISSION),
         slices_jobs=is_enabled(configuration, ELASTIC_JOBS),
     )
 

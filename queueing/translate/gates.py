@@ -19,6 +19,8 @@ HONOURED: Mapping[str, str] = MappingProxyType(
     {
         "AdmissionFairSharing": "LocalQueues of a ClusterQueue take turns by their past usage",
         "AdmissionGatedBy": "the annotation `admission-gated-by` keeps a workload out of its queue",
+        "ConcurrentAdmission": "ClusterQueues with a `concurrentAdmissionPolicy` admit workloads"
+        " through variants, one for each flavor; off, the policy is ignored",
         "DisableWaitForPodsReady": "nobody is evicted because pods do not get ready",
         "ElasticJobsViaWorkloadSlices": "jobs with the annotation `elastic-job`"
         " grow and shrink while they run; off, the annotation is ignored",
@@ -107,7 +109,6 @@ _ABSENT: Mapping[str, str] = MappingProxyType(
         "MultiKueue": "there is only one cluster",
         "ElasticJobs": "elastic jobs are not placed by topology",
         "CleanupProvisioningRequests": "ProvisioningRequests are not made",
-        "ConcurrentAdmission": "a Job has one Workload, without variants",
         "DeferRayService": "the quota of a RayService is free when it is gone",
         "ValidateRayAndSpark": "fields of Ray and Spark are not validated",
         "CustomMetricLabels": "metrics have only Kueue's own labels",

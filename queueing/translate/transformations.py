@@ -40,6 +40,8 @@ class ResourceRules:
     """Whether a Workload waits for the admission gates of its annotation."""
     places_pods: bool = True
     """Whether a topology means anything, of flavors and of pods that ask for one."""
+    confines_flavors: bool = False
+    """Whether the annotation of allowed flavors counts, also of Workloads that are no variants."""
     slices_jobs: bool = True
     """Whether an elastic job has slices, of which only the difference is charged."""
 

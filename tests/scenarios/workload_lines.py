@@ -15,6 +15,7 @@ from tests.scenarios.quotas import DEFAULT, quantity
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 SLICE_NAME = "kueue.x-k8s.io/workload-slice-name"
+ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 WAITED = 7_200
 """Seconds between creation and reservation of who holds quota, unless a line tells since when."""
@@ -51,6 +52,7 @@ OWN = frozenset(
         "on",
         "delayed",
         "failed",
+        "variantOf",
     }
 )
 METADATA = frozenset({"uid", "labels", "annotations"})
@@ -91,6 +93,8 @@ def workload(line: Line, state: State, second: int, doors: Doors) -> Json:
             SLICE_NAME: first,
             **metadata.get("annotations", {}),
         }
+    if parent := own.get("variantOf"):
+        metadata |= _of_variant(parent, own.get("flavor", DEFAULT), metadata)
     queue = own.get("queue") or _only(line, doors)
     sets = list(_pod_sets(line, words))
     spec = {"queueName": queue, "podSets": [one.wire() for one in sets], **words["spec"]}
@@ -112,6 +116,14 @@ def workload(line: Line, state: State, second: int, doors: Doors) -> Json:
         held = [one.held(own, cluster_queue, doors) for one in sets]
         status.setdefault("admission", {"clusterQueue": cluster_queue, "podSetAssignments": held})
     return {"metadata": metadata, "spec": spec, "status": status}
+
+
+def _of_variant(parent: str, flavor: str, metadata: Json) -> Json:
+    owner = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "name": parent}
+    return {
+        "annotations": {ALLOWED: flavor, **metadata.get("annotations", {})},
+        "ownerReferences": [{**owner, "uid": parent, "controller": True}],
+    }
 
 
 def _only(line: Line, doors: Doors) -> str:

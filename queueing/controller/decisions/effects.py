@@ -26,6 +26,7 @@ from queueing.core.decisions import (
     Cycle,
     Place,
     Preempt,
+    PreemptionReason,
     Strand,
     Verdict,
     Wait,
@@ -138,6 +139,9 @@ class Effects:
         if victim is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
+        if decision.reason is PreemptionReason.FLAVOR_MIGRATION:
+            await self._migrate(decision, victim, decided)
+            return
         preemptor = self._term.objects.workloads.get(decision.preemptor)
         job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
         message = messages.preempted(decision, job_uid)
@@ -148,6 +152,14 @@ class Effects:
             events = self._term.events
             events.workload(victim.metadata, "Preempted", message)
             events.workload(victim.metadata, "EvictedDueToPreempted", message)
+
+    async def _migrate(self, decision: Preempt, variant: Workload, decided: float) -> None:
+        """Evict a variant that makes way for one of the same workload."""
+        step = Evict(reason=EvictionReason.FLAVOR_MIGRATION, message=messages.migrated(decision))
+        body = outbound.evict(variant, step, self._term.clock.now())
+        if await self._perform(decision, variant, body, decided):
+            reason = f"EvictedDueTo{step.wire_reason}"
+            self._term.events.workload(variant.metadata, reason, step.message)
 
     async def _place(self, decision: Place, decided: float) -> None:
         workload = self._current(decision)

@@ -14,7 +14,17 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
 from queueing.controller.telemetry.traces import WorkloadTraces, submitter_of
-from queueing.core.decisions import Admit, Cycle, Mode, Place, Preempt, Strand, Wait, Written
+from queueing.core.decisions import (
+    Admit,
+    Cycle,
+    Mode,
+    Place,
+    Preempt,
+    PreemptionReason,
+    Strand,
+    Wait,
+    Written,
+)
 from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
@@ -134,6 +144,8 @@ class Reporter:
         match decision:
             case Admit():
                 self._admitted(decision, workload, stored_after_s)
+            case Preempt(reason=PreemptionReason.FLAVOR_MIGRATION):
+                self.evicted(workload, decision.reason, "")
             case Preempt():
                 self.metrics.preempted_workloads_total.labels(
                     preempting_cluster_queue=decision.preemptor_queue, reason=decision.reason

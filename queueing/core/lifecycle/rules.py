@@ -5,7 +5,7 @@ next step that is due or, if none is, when to call it again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
 from queueing.core.lifecycle.steps import (
@@ -104,6 +104,8 @@ def judge(workload: WorkloadFact, stops: StopPolicies, rules: LifeRules, now: fl
         return _retire(workload.conditions["Finished"].changed, rules.keep_finished_s, now)
     if workload.deleting:
         return NOTHING
+    if workload.variant is not None:  # its parent has the pods, and is kept as long as its job
+        rules = replace(rules, pods_ready=None, keep_deactivated_s=None)
     if not workload.active:
         return _inactive(workload, rules, now)
     if workload.condemned:
@@ -243,7 +245,7 @@ def _confirmation(workload: WorkloadFact, _: StopPolicies, __: LifeRules, ___: f
 
 
 def _execution_time(workload: WorkloadFact, _: StopPolicies, __: LifeRules, now: float) -> Life:
-    if workload.max_execution_s is None or not workload.admitted:
+    if workload.max_execution_s is None or not workload.admitted or workload.variant:
         return NOTHING
     left = workload.max_execution_s - workload.past_execution_s
     ends = workload.conditions["Admitted"].changed + left

@@ -8,6 +8,8 @@ from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
 from queueing.core.lifecycle.rules import INADMISSIBLE
 from queueing.core.names import name_of
+from queueing.core.variants import THROUGH_VARIANTS
+from queueing.state.intake.variants import is_parent, why_outdone
 from queueing.state.memory.memory import Held, Memory
 
 _TOLD_BY_OTHERS = frozenset({"ClusterQueueStopped", "LocalQueueStopped", INADMISSIBLE})
@@ -45,6 +47,10 @@ def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | N
     if fact.admission_gates:
         gates = ", ".join(fact.admission_gates)
         return held(Reason.ADMISSION_GATED, f"Admission is gated by {gates}")
+    if is_parent(memory, fact, local_queue.cluster_queue):
+        return held(Reason.PENDING_EVALUATION, THROUGH_VARIANTS)
+    if fact.variant is not None and (why := why_outdone(memory, fact, fact.variant)):
+        return held(Reason.WAITING_FOR_QUOTA, why, Requeue.INADMISSIBLE)
     if fact.unserved:
         return held(Reason.MISCONFIGURED, fact.unserved, Requeue.INADMISSIBLE)
     if fact.is_true("WaitingForReplacementPods"):

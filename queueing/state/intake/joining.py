@@ -11,6 +11,7 @@ from queueing.core.names import Key, QueueName
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.usage import demand_of
 from queueing.state.intake.hindrances import why_held
+from queueing.state.intake.variants import tie_of
 from queueing.state.memory.memory import Held, Memory
 from queueing.state.queues.peers import Item
 
@@ -59,13 +60,23 @@ def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
     """
     peers = item.peers
     token = ("alone", item.fact.uid)
-    order = queue_key(item.fact, item.timestamp, sticky=sticky)
+    tie = tie_of(memory, item.fact, peers.queue)
+    order = queue_key(item.fact, item.timestamp, sticky=sticky, tie=tie)
     if peers.token == token and order == item.order:
         return
     queue = memory.queues[peers.queue]
     queue.remove(item)
     item.order = order
     queue.add(item, token, peers.demand)
+
+
+def heed_siblings(memory: Memory, fact: WorkloadFact) -> None:
+    """Queue the other variants of a workload anew: this one is admitted now, or no longer is."""
+    if fact.variant is None:
+        return
+    for key in list(memory.workloads.variants.get(fact.variant.parent, ())):
+        if key != fact.key and key not in memory.ledger.charges:
+            enqueue(memory, memory.workloads[key])
 
 
 def rejoin(memory: Memory, keys: Iterable[Key]) -> None:
@@ -86,7 +97,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
             known.progress = None
         return
     leave(memory, fact.key)
-    item = Item(fact, queue_key(fact, timestamp), timestamp)
+    item = Item(fact, queue_key(fact, timestamp, tie=tie_of(memory, fact, name)), timestamp)
     memory.items[fact.key] = item
     if known is not None and stays and preserves and known.fact.priority == fact.priority:
         # Progress names the demand that it is valid for, so a changed demand needs no check here.

@@ -4,7 +4,7 @@ from queueing.core.decisions import Admit, Outcome, Place, Strand, Verdict
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.state.intake.holding import charge, give_back, take_back_eviction
-from queueing.state.intake.joining import enqueue
+from queueing.state.intake.joining import enqueue, heed_siblings
 from queueing.state.memory.memory import Memory
 
 REFUSED_S = 1.0
@@ -34,6 +34,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
             memory.writes.unknown.add(key)
         elif outcome.verdict is Verdict.REFUSED:
             give_back(memory, key)
+            heed_siblings(memory, fact)
             enqueue(memory, fact)
             _count_refusal(memory, key, key)
     elif outcome.verdict is Verdict.REFUSED:

@@ -31,6 +31,9 @@ def put_object(memory: Memory, fact: ObjectFact) -> None:
         elif old.strategy is not fact.strategy:
             groups = memory.queue(fact.name).peers.values()
             rejoin(memory, [item.fact.key for peers in groups for item in peers.items()])
+        elif fact.migration is not None or old.migration is not None:
+            # another order of its flavors may let variants go that others kept back
+            _replace_behind(memory, memory.objects.local_queues_of.get(fact.name, ()))
     _spread(memory, ripple)
 
 

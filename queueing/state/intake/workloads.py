@@ -4,10 +4,12 @@ Invariant: after `place` exactly one of these holds, or none if the workload is 
 deleted.
 """
 
+from dataclasses import replace
+
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.state.intake.holding import give_back, hold_quota
-from queueing.state.intake.joining import enqueue, is_over, leave
+from queueing.state.intake.joining import enqueue, heed_siblings, is_over, leave
 from queueing.state.intake.marks import note_mark
 from queueing.state.memory.memory import Memory
 
@@ -17,6 +19,8 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
 
     Except while the outcome of a write is unknown: then any fact is the answer.
     """
+    if fact.has_variants:
+        fact = replace(fact, admission=None)  # it is charged by the variant that it runs by
     key = fact.key
     old = memory.workloads.get(key)
     same = old is not None and old.conditions == fact.conditions and old == fact
@@ -43,6 +47,7 @@ def forget_workload(memory: Memory, key: Key) -> None:
     memory.forget_pairs(fact.uid)
     leave(memory, key)
     give_back(memory, key)
+    heed_siblings(memory, fact)
     memory.marks.pop(key, None)
     memory.writes.refusals.pop(key, None)
     memory.writes.punished.pop(key, None)
@@ -56,11 +61,14 @@ def place(memory: Memory, fact: WorkloadFact) -> None:
         if charge is None:
             leave(memory, key)
         hold_quota(memory, fact)
+        heed_siblings(memory, fact)
         return
     if charge is not None and charge.decision is not None and _may_be_older(memory, fact):
         return
     give_back(memory, key)
     note_mark(memory, fact)
+    if charge is not None:
+        heed_siblings(memory, fact)
     if charge is None or not is_over(fact):
         enqueue(memory, fact)
 

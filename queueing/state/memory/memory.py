@@ -165,21 +165,25 @@ class Trees:
 class Workloads(dict[Key, WorkloadFact]):
     """Every known workload, whatever its state, by key; and keys by uid and LocalQueue."""
 
-    __slots__ = ("behind", "uids")
+    __slots__ = ("behind", "uids", "variants")
 
     def __init__(self) -> None:
         super().__init__()
         self.uids: dict[Uid, Key] = {}
         self.behind: dict[Key | None, dict[Key, None]] = {}
         """LocalQueue → the workloads that name it."""
+        self.variants: dict[Uid, dict[Key, None]] = {}
+        """Parent → its variants."""
 
     def put(self, fact: WorkloadFact) -> None:
         """Store the current fact of a workload."""
         old = self.get(fact.key)
-        if old is None or (old.uid, old.local_queue) != (fact.uid, fact.local_queue):
+        if old is None or _kept_under(old) != _kept_under(fact):
             self.drop(fact.key)
             self.uids[fact.uid] = fact.key
             self.behind.setdefault(fact.local_queue, {})[fact.key] = None
+            if fact.variant is not None:
+                self.variants.setdefault(fact.variant.parent, {})[fact.key] = None
         self[fact.key] = fact
 
     def drop(self, key: Key) -> WorkloadFact | None:
@@ -191,7 +195,16 @@ class Workloads(dict[Key, WorkloadFact]):
             del behind[key]
             if not behind:
                 del self.behind[old.local_queue]
+            if old.variant is not None:
+                siblings = self.variants[old.variant.parent]
+                del siblings[key]
+                if not siblings:
+                    del self.variants[old.variant.parent]
         return old
+
+
+def _kept_under(fact: WorkloadFact) -> tuple[object, ...]:
+    return fact.uid, fact.local_queue, fact.variant
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from queueing.core.nomination import World
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.state.intake.joining import isolate
+from queueing.state.intake.variants import less_favorable
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import BLOCKING, PARKED, Item, Peers
 from queueing.state.queues.pending import PendingQueue
@@ -148,6 +149,7 @@ def as_head(memory: Memory, item: Item) -> Head:
         progress=None if item.progress is None else _still_valid(memory, item, item.progress),
         spared=spared,
         preempting=item.preempting,
+        siblings=() if item.fact.variant is None else less_favorable(memory, item.fact),
         is_behind=by_shares and bool(queue.hopeful) and _is_behind(queue, item),
     )
 

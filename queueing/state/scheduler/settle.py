@@ -9,6 +9,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
 from queueing.core.usage import use_of
+from queueing.state.intake.joining import heed_siblings
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY, Item
 from queueing.state.scheduler.reach import Reach
@@ -35,7 +36,9 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     as_kueue, roots = not memory.rules.waits_for_lacks, memory.trees.roots
     for ruling in rulings:
         decision = ruling.decision
-        item = memory.items[decision.workload]
+        item = memory.items.get(decision.workload)
+        if item is None:
+            continue  # an earlier one of the round is its sibling, and was admitted in its place
         if as_kueue and _says_nothing_new(item, ruling):
             continue
         decided += (*ruling.preemptions, decision)
@@ -91,6 +94,8 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
     if blocks and memory.settings.expects_pods(admitted=charge.admitted):
         memory.unready.add(item.fact.key)
     memory.note_charge(charge.holder)
+    if item.fact.variant is not None:
+        heed_siblings(memory, item.fact)
 
 
 def _holder(

@@ -24,6 +24,7 @@ from queueing.core.facts import (
     Strategy,
 )
 from queueing.core.names import CheckName, CohortName, FlavorName, QueueName, ResourceName
+from queueing.core.variants import Migration
 from queueing.translate.inbound.quotas import resource_groups
 from queueing.translate.labels import PREEMPTIONS_MAX
 from queueing.translate.problems import Problems
@@ -34,6 +35,7 @@ from queueing.translate.wire.meta import Quantity
 from queueing_api.quantity import NANO_PER_UNIT, QuantityError, approximate, parse
 
 WEIGHT = "spec.fairSharing.weight"
+RETAIN_FIRST = "RetainFirstAdmission"
 USAGE_BASED = "UsageBasedAdmissionFairSharing"
 _PREEMPTIONS_MOST = 1_000_000
 _NUMBER = re.compile(r"^[0-9]{1,7}$")
@@ -65,6 +67,7 @@ def cluster_queue(found: wire.ClusterQueue) -> ClusterQueueFact:
         admission_fair_sharing=spec.admission_scope.admission_mode == USAGE_BASED,
         deleting=found.metadata.deleting,
         preemptions_max=_preemptions_max(found.metadata.annotations, problems),
+        migration=_migration(spec.concurrent_admission_policy),
         misconfigured=problems.text(),
     )
 
@@ -137,6 +140,16 @@ def _consumed(history: wire.UsageHistory) -> tuple[tuple[ResourceName, float], .
             if quantity is not None:
                 found.append((ResourceName(name), approximate(quantity)))
     return tuple(found)
+
+
+def _migration(found: wire.ConcurrentAdmission | None) -> Migration | None:
+    if found is None:
+        return None
+    last = found.migration.constraints.last_acceptable_flavor_name
+    return Migration(
+        retains_first=found.migration.mode == RETAIN_FIRST,
+        last_acceptable=FlavorName(last) if last else None,
+    )
 
 
 def _fungibility(found: wire.Fungibility, problems: Problems) -> Fungibility:

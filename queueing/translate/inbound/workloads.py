@@ -31,7 +31,14 @@ from queueing.translate.inbound.placement import (
     with_updates,
 )
 from queueing.translate.jobs.slices import slice_of
-from queueing.translate.labels import ADMISSION_GATED_BY, PRIORITY_BOOST, SLICE_NAME, USER
+from queueing.translate.jobs.variants import allowed_flavors, has_variants, variant_of
+from queueing.translate.labels import (
+    ADMISSION_GATED_BY,
+    ALLOWED_FLAVORS,
+    PRIORITY_BOOST,
+    SLICE_NAME,
+    USER,
+)
 from queueing.translate.problems import Problems
 from queueing.translate.requests import RULES, Surroundings, counted_requests
 from queueing.translate.selectors import requirement, toleration
@@ -107,6 +114,8 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     unusable_admission = admission.unusable if admission is not None else ""
     sliced = slice_of(meta) if rules.slices_jobs and SLICE_NAME in meta.annotations else ""
     by_claims = ELASTIC_DEVICES if sliced and any(one.devices for one in asks.pod_sets) else ""
+    confined = ALLOWED_FLAVORS in meta.annotations
+    variant = variant_of(meta) if confined else None
     problems = (asks.problems, unusable_boost, unusable_admission, by_claims)
     return WorkloadFact(
         key=meta.key,
@@ -141,6 +150,11 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         unhealthy=tuple(one.name for one in status.unhealthy_nodes),
         is_one_pod=[(one.kind, one.api_version) for one in meta.owner_references]
         == [("Pod", "v1")],
+        flavors=allowed_flavors(meta)
+        if confined and (variant is not None or rules.confines_flavors)
+        else None,
+        variant=variant,
+        has_variants=has_variants(meta),
         user=meta.labels.get(USER, ""),
     )
 

@@ -23,6 +23,14 @@ def preempted(decision: Preempt, job_uid: str) -> str:
     )
 
 
+def migrated(decision: Preempt) -> str:
+    """Return the message of a variant that makes way for one in a more favorable flavor."""
+    return (
+        f"Evicted to accommodate a workload (UID: {decision.preemptor_uid})"
+        " due to migration to more favorable resource flavor"
+    )
+
+
 def reserved(decision: Admit, waited_s: float) -> str:
     """Say where quota was reserved and how long that took."""
     note = f"; Flavors considered: {decision.note}" if decision.note else ""

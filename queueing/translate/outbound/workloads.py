@@ -22,6 +22,7 @@ from queueing.core.lifecycle.steps import (
     Return,
     SetAside,
 )
+from queueing.core.reasons import GATED
 from queueing.core.topology.encoding import encode
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound.conditions import Conditions, patch
@@ -40,6 +41,7 @@ REOPENED: Mapping[str, Return] = {
     "LocalQueueStopped": Return.LOCAL_QUEUE_RESTARTED,
 }
 """Reasons for which a stopped queue evicts, and the reason of `Requeued` when it is opened."""
+BLOCKED = "BlockedOnPreemptionGates"
 WAITING_FOR_REPLACEMENTS = "WaitingForReplacementPods"
 OWNER_GONE = "The workload's owner no longer exists"
 NO_RESERVATION = "The workload has no reservation"
@@ -259,6 +261,8 @@ def wait(workload: Workload, decision: Wait, now: float) -> bytes:
     conditions.set("QuotaReserved", true=False, reason=decision.reason, message=decision.message)
     if conditions.is_true("Admitted"):
         _unadmit(conditions, "NoReservation", NO_RESERVATION)
+    if decision.message == GATED:
+        conditions.set(BLOCKED, true=True, reason="PreemptionGated", message=GATED)
     return _status(workload, {}, conditions)
 
 

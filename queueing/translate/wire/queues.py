@@ -78,6 +78,25 @@ class AdmissionScope(Wire, frozen=True):
     admission_mode: str = ""
 
 
+class MigrationConstraints(Wire, frozen=True):
+    """`concurrentAdmissionPolicy.migration.constraints`."""
+
+    last_acceptable_flavor_name: str = ""
+
+
+class Migration(Wire, frozen=True):
+    """`concurrentAdmissionPolicy.migration`."""
+
+    mode: str = ""
+    constraints: MigrationConstraints = MigrationConstraints()
+
+
+class ConcurrentAdmission(Wire, frozen=True):
+    """`concurrentAdmissionPolicy`: workloads wait in all flavors at once."""
+
+    migration: Migration = Migration()
+
+
 class ClusterQueueSpec(Wire, frozen=True):
     """Spec of a ClusterQueue."""
 
@@ -91,6 +110,7 @@ class ClusterQueueSpec(Wire, frozen=True):
     stop_policy: str = "None"
     fair_sharing: FairSharing = FairSharing()
     admission_scope: AdmissionScope = AdmissionScope()
+    concurrent_admission_policy: ConcurrentAdmission | None = None
 
 
 class ResourceUsage(Wire, frozen=True):

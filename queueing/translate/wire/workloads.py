@@ -137,6 +137,12 @@ class GateState(Wire, frozen=True):
 
     name: str = ""
     position: str = "Closed"
+    last_transition_time: datetime | None = None
+
+    @property
+    def changed(self) -> float:
+        """When the position changed last; 0 if that is unknown."""
+        return self.last_transition_time.timestamp() if self.last_transition_time else 0.0
 
 
 class EvictionCount(Wire, frozen=True):

@@ -65,7 +65,8 @@ _WEIGHT: Final = (
 )
 
 _CONCURRENT: Final = "!has(self.concurrentAdmissionPolicy)"
-_CONSTRAINTS: Final = "self.concurrentAdmissionPolicy.migration.constraints"
+_MIGRATION: Final = "self.concurrentAdmissionPolicy.migration"
+_CONSTRAINTS: Final = f"{_MIGRATION}.constraints"
 _WHEN_CONCURRENT: Final = "when ConcurrentAdmissionPolicy is defined"
 _CLUSTER_QUEUE: Final = (
     *_GROUPS,
@@ -107,9 +108,15 @@ _CLUSTER_QUEUE: Final = (
     ),
     Rule(
         "spec",
-        f"!has(oldSelf.concurrentAdmissionPolicy) || ({unchanged('concurrentAdmissionPolicy')})",
+        unchanged("concurrentAdmissionPolicy"),
         "concurrentAdmissionPolicy is immutable",
         field=".concurrentAdmissionPolicy",
+    ),
+    Rule(
+        "spec",
+        f"{_CONCURRENT} || !has({_CONSTRAINTS}) || {_MIGRATION}.mode == 'TryPreferredFlavors'",
+        'may only be set when migration.mode is "TryPreferredFlavors"',
+        at=".concurrentAdmissionPolicy.migration.constraints",
     ),
     Rule(
         "spec",

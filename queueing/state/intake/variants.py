@@ -1,0 +1,76 @@
+"""Variants of one workload: which of them may be tried while others are admitted.
+
+Invariant: no variant is in a queue while a more favorable one of its parent is admitted.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from queueing.core.facts import WorkloadFact
+from queueing.core.holders import Holder
+from queueing.core.names import FlavorName, QueueName
+from queueing.core.variants import Migration, Variant, outdone, place
+from queueing.state.memory.memory import Memory
+from queueing.state.usage.charges import Charge
+
+
+def is_parent(memory: Memory, fact: WorkloadFact, queue: QueueName) -> bool:
+    """Say whether a workload is admitted through variants, or is about to get them."""
+    if fact.has_variants:
+        return True
+    if not memory.settings.concurrent_admission or fact.variant is not None or fact.slice_of:
+        return False
+    return memory.objects.queues[queue].migration is not None
+
+
+def why_outdone(memory: Memory, fact: WorkloadFact, variant: Variant) -> str:
+    """Return why a variant must not be tried: another one is admitted. Empty if it may be."""
+    admitted = [flavor for flavor, _ in _admitted(memory, fact, variant)]
+    if not admitted:
+        return ""
+    name = _queue_of(memory, fact)
+    queue = None if name is None else memory.objects.queues.get(name)
+    migration = Migration() if queue is None or queue.migration is None else queue.migration
+    return outdone(variant.flavor, admitted, _flavors(memory, name), migration)
+
+
+def less_favorable(memory: Memory, fact: WorkloadFact) -> tuple[Holder, ...]:
+    """Return the holders of less favorable variants of the same workload that are admitted."""
+    variant = fact.variant
+    if variant is None:
+        return ()
+    flavors = _flavors(memory, _queue_of(memory, fact))
+    rank = place(variant.flavor, flavors)
+    return tuple(
+        charge.holder
+        for flavor, charge in _admitted(memory, fact, variant)
+        if place(flavor, flavors) > rank
+    )
+
+
+def tie_of(memory: Memory, fact: WorkloadFact, queue: QueueName) -> str:
+    """Return what orders a workload among others of its age: of variants, the better flavor."""
+    variant = fact.variant
+    if variant is None:
+        return fact.uid
+    return f"{variant.parent} {place(variant.flavor, _flavors(memory, queue)):02} {fact.uid}"
+
+
+def _admitted(
+    memory: Memory, fact: WorkloadFact, variant: Variant
+) -> Iterator[tuple[FlavorName, Charge]]:
+    """Yield the other variants that are admitted, by flavor."""
+    for key in memory.workloads.variants.get(variant.parent, ()):
+        charge, other = memory.ledger.charges.get(key), memory.workloads[key].variant
+        if key != fact.key and other is not None and charge is not None and charge.admitted:
+            yield other.flavor, charge
+
+
+def _queue_of(memory: Memory, fact: WorkloadFact) -> QueueName | None:
+    local = fact.local_queue
+    return None if local is None else memory.objects.queue_behind(local)
+
+
+def _flavors(memory: Memory, name: QueueName | None) -> Sequence[FlavorName]:
+    """Return the flavors of a queue in order of preference; of its first group, as in Kueue."""
+    queue = None if name is None else memory.objects.queues.get(name)
+    return [one.flavor for one in queue.groups[0].flavors] if queue and queue.groups else []

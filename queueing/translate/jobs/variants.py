@@ -1,0 +1,131 @@
+"""Variants as objects: the Workloads of one parent, each with the annotation of its one flavor.
+
+Those that name a Job as theirs, or belong to a gang or a group, are told by marks that only the
+parent has: its variants do not inherit them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from queueing.core.names import FlavorName, Uid
+from queueing.core.variants import Variant
+from queueing.translate import labels
+from queueing.translate.jobs.composition import API_VERSION, owner_reference, workload_name
+from queueing.translate.jobs.management import controller_of
+from queueing.translate.wire.meta import Meta, OwnerReference, Wire
+from queueing.translate.wire.workloads import Workload
+
+_OF_THE_PARENT = frozenset(
+    {
+        labels.VARIANT_PARENT,
+        labels.JOB_OWNER_GVK,
+        labels.JOB_OWNER_NAME,
+        labels.GANG,
+        labels.GANG_ON_FAILURE,
+        labels.IS_GROUP_WORKLOAD,
+        "kubectl.kubernetes.io/last-applied-configuration",
+    }
+)
+_DIGITS = 6
+"""The dash and the digits at the end of a Workload's name."""
+_NAME_MAX = 253
+FOLLOWED = (
+    "podSets",
+    "queueName",
+    "priority",
+    "priorityClassRef",
+    "maximumExecutionTimeSeconds",
+)
+"""Fields of the spec that a variant has of its parent for as long as it holds no quota."""
+
+
+class _Stored(Wire, frozen=True):
+    """A Workload as it is stored, its spec in full."""
+
+    metadata: Meta
+    spec: dict[str, Any]
+
+
+def has_variants(meta: Meta) -> bool:
+    """Say whether a Workload is admitted through variants."""
+    return meta.labels.get(labels.VARIANT_PARENT) == "true"
+
+
+def parent_of(meta: Meta) -> OwnerReference | None:
+    """Return the Workload that controls this one, its parent; None for all but variants."""
+    above = controller_of(meta)
+    is_ours = above is not None and (above.api_version, above.kind) == (API_VERSION, "Workload")
+    return above if is_ours and labels.ALLOWED_FLAVORS in meta.annotations else None
+
+
+def variant_of(meta: Meta) -> Variant | None:
+    """Return what makes a Workload a variant; None for all others."""
+    parent = parent_of(meta)
+    if parent is None:
+        return None
+    flavor = FlavorName(meta.annotations[labels.ALLOWED_FLAVORS].strip())
+    return Variant(parent=Uid(parent.uid), flavor=flavor)
+
+
+def allowed_flavors(meta: Meta) -> frozenset[FlavorName]:
+    """Return the flavors that the annotation of a Workload names."""
+    named = meta.annotations.get(labels.ALLOWED_FLAVORS, "").split(",")
+    return frozenset(FlavorName(one.strip()) for one in named if one.strip())
+
+
+def variant_name(parent: Meta, flavor: str) -> str:
+    """Return `<parent>-variant-<flavor>-<5 hex digits>`, cut so that the digits fit."""
+    digits = workload_name("Workload", labels.GROUP, parent, flavor)[1 - _DIGITS :]
+    base = f"{parent.name[:-_DIGITS]}-variant-{flavor}"
+    return f"{base[: _NAME_MAX - _DIGITS]}-{digits}"
+
+
+def composed_variant(parent: bytes, flavor: str) -> tuple[str, bytes]:
+    """Return the name of a parent's variant, and the Workload to create; `parent` is as stored."""
+    found = msgspec.json.decode(parent, type=_Stored)
+    meta = found.metadata
+    name = variant_name(meta, flavor)
+    own = {
+        "name": name,
+        "namespace": meta.namespace,
+        "labels": _inherited(meta.labels),
+        "annotations": {**_inherited(meta.annotations), labels.ALLOWED_FLAVORS: flavor},
+        "finalizers": [labels.RESOURCE_IN_USE],
+        "ownerReferences": [owner_reference(API_VERSION, "Workload", meta)],
+    }
+    gates = [*found.spec.get("preemptionGates", ()), {"name": labels.VARIANT_GATE}]
+    body = {
+        "apiVersion": API_VERSION,
+        "kind": "Workload",
+        "metadata": own,
+        "spec": {**found.spec, "preemptionGates": gates},
+    }
+    return name, msgspec.json.encode(body)
+
+
+def follows_parent(variant: Workload, parent: Workload) -> bool:
+    """Say whether a variant asks for what its parent does."""
+    mine, theirs = variant.spec, parent.spec
+    same_class = mine.priority_class_ref == theirs.priority_class_ref
+    if variant.status.is_true("QuotaReserved"):  # what holds quota changes only its priority
+        return same_class and mine.priority == theirs.priority
+    return (
+        same_class
+        and (mine.pod_sets, mine.queue_name, mine.priority)
+        == (theirs.pod_sets, theirs.queue_name, theirs.priority)
+        and mine.maximum_execution_time_seconds == theirs.maximum_execution_time_seconds
+    )
+
+
+def followed_fields(variant: Workload, parent: bytes) -> dict[str, Any]:
+    """Return the fields of the spec that a variant gets anew of its parent, which is as stored."""
+    spec = msgspec.json.decode(parent, type=_Stored).spec
+    holds = variant.status.is_true("QuotaReserved")
+    names = ("priority", "priorityClassRef") if holds else FOLLOWED
+    return {name: spec.get(name) for name in names}
+
+
+def _inherited(marks: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in marks.items() if key not in _OF_THE_PARENT}

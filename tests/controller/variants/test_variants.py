@@ -1,0 +1,172 @@
+"""Concurrent admission on a server: variants are made, one is admitted, and the others make way."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.controller.harness import (
+    FLAVOR,
+    KUEUE,
+    LOCAL_QUEUE,
+    MakeWorld,
+    Wire,
+    World,
+    cluster_queue,
+    false,
+    job,
+    true,
+)
+
+GATED: Wire = {"featureGates": {"ConcurrentAdmission": True}}
+FLAVORS = ("best", "good", "poor")
+PARENT = "kueue.x-k8s.io/concurrent-admission-parent"
+ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
+
+
+def flavors() -> list[Wire]:
+    return [{**FLAVOR, "metadata": {"name": one}} for one in FLAVORS]
+
+
+def queue(quotas: dict[str, str], mode: str = "TryPreferredFlavors", **spec: Any) -> Wire:
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [
+            {"name": one, "resources": [{"name": "cpu", "nominalQuota": quotas[one]}]}
+            for one in quotas
+        ],
+    }
+    policy: Wire = {"migration": {"mode": mode}}
+    return cluster_queue(resourceGroups=[group], concurrentAdmissionPolicy=policy, **spec)
+
+
+async def family(w: World, name: str) -> tuple[Wire, dict[str, Wire]]:
+    """Return the Workload of a Job, and its variants by flavor."""
+    found = await w.list("Workload")
+    (parent,) = [one for one in found if one["metadata"]["ownerReferences"][0]["name"] == name]
+    uid = parent["metadata"]["uid"]
+    mine = [one for one in found if one["metadata"]["ownerReferences"][0]["uid"] == uid]
+    return parent, {one["metadata"]["annotations"][ALLOWED]: one for one in mine}
+
+
+def runs(one: Wire) -> bool:
+    return not one["spec"]["suspend"] and one.get("status", {}).get("active", 0) > 0
+
+
+def by(flavor: str) -> Callable[[Wire], bool]:
+    """Say whether a Workload is admitted in a flavor."""
+
+    def holds(one: Wire) -> bool:
+        admission = one.get("status", {}).get("admission") or {}
+        given = [each["flavors"]["cpu"] for each in admission.get("podSetAssignments", [])]
+        return true("Admitted")(one) and given == [flavor]
+
+    return holds
+
+
+async def until_runs(w: World, name: str, flavor: str) -> None:
+    await w.workload(name, by(flavor))
+    await w.until("Job", name, runs)
+
+
+async def test_a_job_runs_by_the_most_favorable_variant_that_fits(world: MakeWorld) -> None:
+    quotas = {"best": "1", "good": "4", "poor": "4"}
+    async with world(**GATED) as w:
+        await w.make(*flavors(), queue(quotas), LOCAL_QUEUE, job("a", cpu="2"))
+        await until_runs(w, "a", "good")
+        parent, variants = await family(w, "a")
+        assert parent["metadata"]["labels"][PARENT] == "true"
+        assert set(variants) == set(FLAVORS)
+        good = variants["good"]
+        assert parent["status"]["admission"] == good["status"]["admission"]
+        told = f"The variant {good['metadata']['name']} is admitted"
+        said = {one["type"]: one["message"] for one in parent["status"]["conditions"]}
+        assert (said["QuotaReserved"], said["Admitted"]) == (told, told)
+        name = variants["poor"]["metadata"]["name"]
+        await w.until("Workload", name, lambda one: not one["spec"]["active"])
+        assert (await w.get("Workload", variants["best"]["metadata"]["name"]))["spec"]["active"]
+
+
+async def test_a_job_moves_to_a_better_flavor_when_its_quota_is_free(
+    world: MakeWorld,
+) -> None:
+    quotas = {"best": "2", "good": "2"}
+    async with world(**GATED) as w:
+        await w.make(*flavors(), queue(quotas), LOCAL_QUEUE, job("first", cpu="2"))
+        await until_runs(w, "first", "best")
+        await w.make(job("second", cpu="2"))
+        await until_runs(w, "second", "good")
+        _, variants = await family(w, "second")
+        await w.delete("Job", "first")
+        await until_runs(w, "second", "best")
+        left = await w.until(
+            "Workload", variants["good"]["metadata"]["name"], false("QuotaReserved")
+        )
+        assert true("Evicted", "FlavorMigration")(left) or true("Evicted", "Deactivated")(left)
+        await w.event("due to migration to more favorable resource flavor")
+        parent, _ = await family(w, "second")
+        assert true("Admitted")(parent)
+
+
+async def test_nothing_is_left_charged_when_a_job_has_ended(world: MakeWorld) -> None:
+    quotas = {"best": "2", "good": "2"}
+    async with world(**GATED) as w:
+        await w.make(*flavors(), queue(quotas), LOCAL_QUEUE, job("a", cpu="2", seconds=1))
+        await w.until("Job", "a", true("Complete"))
+        for one in (await family(w, "a"))[1].values():
+            done = await w.until("Workload", one["metadata"]["name"], true("Finished"))
+            assert true("Finished", "Succeeded")(done)
+        empty = lambda one: one.get("status", {}).get("reservingWorkloads", 1) == 0  # noqa: E731
+        await w.until("ClusterQueue", "cq", empty)
+        await w.delete("Job", "a")
+        for one in await w.list("Workload"):
+            await w.until_gone("Workload", one["metadata"]["name"])
+
+
+async def test_the_first_admission_stays_where_a_queue_retains_it(world: MakeWorld) -> None:
+    quotas = {"best": "2", "good": "2"}
+    async with world(**GATED) as w:
+        await w.make(
+            *flavors(), queue(quotas, "RetainFirstAdmission"), LOCAL_QUEUE, job("first", cpu="2")
+        )
+        await w.until("Job", "first", runs)
+        await w.make(job("second", cpu="2"))
+        await w.until("Job", "second", runs)
+        _, variants = await family(w, "second")
+        best = variants["best"]["metadata"]["name"]
+        await w.until("Workload", best, lambda one: not one["spec"]["active"])
+        await w.event("RetainFirstAdmission: another Variant")
+
+
+async def test_without_the_gate_a_policy_means_nothing(world: MakeWorld) -> None:
+    async with world() as w:
+        await w.make(*flavors(), queue({"best": "1", "good": "2"}), LOCAL_QUEUE)
+        await w.make(job("a", cpu="2"))
+        await w.until("Job", "a", runs)
+        assert len(await w.list("Workload")) == 1
+
+
+async def test_a_preempted_job_waits_in_all_flavors_again(world: MakeWorld) -> None:
+    quotas = {"best": "2", "good": "0"}
+    priority = {
+        "apiVersion": KUEUE,
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": "urgent"},
+        "value": 1000,
+    }
+    preemption = {"withinClusterQueue": "LowerPriority"}
+    async with world(**GATED) as w:
+        await w.make(*flavors(), queue(quotas, preemption=preemption), LOCAL_QUEUE, priority)
+        await w.make(job("low", cpu="2"))
+        await w.until("Job", "low", runs)
+        urgent = {"kueue.x-k8s.io/priority-class": "urgent"}
+        await w.make(job("high", cpu="2", labels=urgent))
+        await w.until("Job", "high", runs)
+        parent, variants = await family(w, "low")
+        assert true("Evicted", "VariantEvicted")(parent)
+        assert true("Preempted")(variants["best"])
+        _, theirs = await family(w, "high")
+        gates = theirs["best"]["status"]["preemptionGates"]
+        assert [(one["name"], one["position"]) for one in gates] == [
+            ("kueue.x-k8s.io/concurrent-admission", "Open")
+        ]
+        await w.delete("Job", "high")
+        await w.until("Job", "low", runs)
