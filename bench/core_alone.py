@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from bench.results import Result, percentile
 from queueing.controller.process.garbage_collection import postponed
-from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
+from queueing.core.decisions import Admit, Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
@@ -127,6 +127,8 @@ class Run:
     def _carry_out(self, cycle: Cycle) -> None:
         outcomes, echoes = [], []
         for decision in cycle.decisions:
+            if isinstance(decision, Place | Strand):
+                continue  # no load places pods
             if isinstance(decision, Wait):
                 if decision.mode is not None:
                     self.counts.judged.add(decision.workload)

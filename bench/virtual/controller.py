@@ -18,7 +18,7 @@ from bench.virtual.store import Store, Write
 from bench.virtual.tally import Tally
 from bench.virtual.trial import Trial
 from queueing.controller.decisions.cycles import BUDGET, GATHER_S, PATIENCE_S
-from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict, Wait
+from queueing.core.decisions import Admit, Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.sim import transitions
@@ -175,7 +175,7 @@ class Controller:
             match decision:
                 case Wait():
                     self._reasons.note(decision)
-                case Preempt(already_evicted=True):
+                case Preempt(already_evicted=True) | Place() | Strand():  # no load places pods
                     pass
                 case _:
                     self._reasons.forget(decision.workload)

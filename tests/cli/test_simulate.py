@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -54,13 +55,15 @@ def typed(*words: str) -> Result:
     return CliRunner().invoke(cli, ["simulate", *words, "--now", "2026-01-01T00:00:00Z"])
 
 
-def report(*words: str):
+def report(*words: str) -> Any:
     result = typed(*words, "-o", "json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
-def test_waits_shares_and_utilisation_are_those_that_can_be_worked_out_by_hand(tmp_path: Path):
+def test_waits_shares_and_utilisation_are_those_that_can_be_worked_out_by_hand(
+    tmp_path: Path,
+) -> None:
     (run,) = report(scenario(tmp_path))["runs"]
     assert (run["workloads"], run["finished"], run["waiting"]) == (4, 4, 0)
     assert run["seconds"] == 7200
@@ -71,7 +74,7 @@ def test_waits_shares_and_utilisation_are_those_that_can_be_worked_out_by_hand(t
     assert run["ends"] == "2026-01-01T02:00:00Z"
 
 
-def test_the_same_scenario_gives_the_same_report_to_the_byte(tmp_path: Path):
+def test_the_same_scenario_gives_the_same_report_to_the_byte(tmp_path: Path) -> None:
     load = LOAD.replace("runs: 1h", "runs: {exponential: 1h}\n    every: {uniform: [1m, 1h]}")
     path = scenario(tmp_path, load=load)
     first, second = (typed(path, "-o", "json").stdout for _ in range(2))
@@ -79,14 +82,14 @@ def test_the_same_scenario_gives_the_same_report_to_the_byte(tmp_path: Path):
     assert typed(path, "-o", "json", "--seed", "2").stdout != first
 
 
-def test_two_settings_are_told_side_by_side(tmp_path: Path):
+def test_two_settings_are_told_side_by_side(tmp_path: Path) -> None:
     result = typed(scenario(tmp_path), "--against", scenario(tmp_path, "more.yaml", cpu=8))
     assert result.exit_code == 0, result.output
     longest = next(line for line in result.output.splitlines() if line.startswith("Longest"))
     assert longest.split()[-2:] == ["1h", "0s"]
 
 
-def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
+def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert typed(scenario(tmp_path), "--page", str(path)).exit_code == 0
     text = path.read_text()
@@ -95,14 +98,14 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
     assert not [one for one in ("http", "<script", "url(", "@import", "src=") if one in text]
 
 
-def test_a_trace_alone_runs_on_a_queue_of_its_size(tmp_path: Path):
+def test_a_trace_alone_runs_on_a_queue_of_its_size(tmp_path: Path) -> None:
     path = tmp_path / "cluster.swf"
     path.write_text(SWF + SWF.replace("1 0", "2 0", 1))
     (run,) = report("--trace", str(path))["runs"]
     assert (run["finished"], run["waits"]["longest"]) == (2, 60)
 
 
-def test_the_manifests_workloads_run_as_long_as_the_scenario_says(tmp_path: Path):
+def test_the_manifests_workloads_run_as_long_as_the_scenario_says(tmp_path: Path) -> None:
     job = """
 ---
 apiVersion: batch/v1
@@ -136,13 +139,17 @@ spec:
         ("count: 4", "count: 0", "no workload comes"),
     ],
 )
-def test_what_cannot_be_used_is_told_with_its_place(tmp_path: Path, old: str, new: str, said: str):
+def test_what_cannot_be_used_is_told_with_its_place(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
     result = typed(scenario(tmp_path, load=LOAD.replace(old, new)))
     assert result.exit_code == 2
     assert said in result.output
 
 
-def test_a_trace_in_a_scenario_that_does_not_say_where_its_jobs_go_is_told_how(tmp_path: Path):
+def test_a_trace_in_a_scenario_that_does_not_say_where_its_jobs_go_is_told_how(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "cluster.swf"
     path.write_text(SWF)
     result = typed(scenario(tmp_path), "--trace", str(path))
@@ -150,5 +157,5 @@ def test_a_trace_in_a_scenario_that_does_not_say_where_its_jobs_go_is_told_how(t
     assert "spec: {trace: {queue: NAMESPACE/LOCALQUEUE}}" in result.output
 
 
-def test_nothing_to_simulate_is_a_wrong_use(tmp_path: Path):
+def test_nothing_to_simulate_is_a_wrong_use(tmp_path: Path) -> None:
     assert typed().exit_code == 2

@@ -9,7 +9,7 @@ queue again.
 
 import pytest
 
-from queueing.core.decisions import Admit, Cycle, Mode, Preempt, Wait
+from queueing.core.decisions import Admit, Cycle, Mode, Place, Preempt, Strand, Wait
 from queueing.core.names import FlavorResource
 from queueing.sim.world import SimulatedCluster
 from tests.core.rounds.letter_of_cycles import Answer, Cycles, Flavors
@@ -51,6 +51,8 @@ def answers(cycle: Cycle, heads: set[str]) -> tuple[list[Answer], list[tuple[str
                     only_reserves=bool(one.checks),
                 )
             )
+        elif isinstance(one, Place | Strand):
+            pytest.fail(f"nobody has pods to place: {one}")
         elif one.workload not in heads or one.mode is None:
             others.append((one.workload, str(one.requeue)))
         else:

@@ -2,7 +2,8 @@
 
 import random
 
-from queueing.core.facts import PreemptionPolicy, StopPolicy, WorkloadFact
+from queueing.core.facts import Fact, PreemptionPolicy, StopPolicy, WorkloadFact
+from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.sim.simulation.arrivals import KnownLives
 from queueing.sim.simulation.durations import fixed
@@ -45,7 +46,13 @@ class Diary:
         self.note("ended", fact, now)
 
 
-def simulation(diary: Diary, *queues, leaving: float = 30.0, runs: float = 100.0, known=None):
+def simulation(
+    diary: Diary,
+    *queues: Fact,
+    leaving: float = 30.0,
+    runs: float = 100.0,
+    known: dict[Key, float | None] | None = None,
+) -> Simulation:
     lives = KnownLives(
         random.Random(1), others=fixed(runs), leaving=fixed(leaving), known=known or {}
     )
@@ -114,7 +121,7 @@ def test_who_runs_at_the_beginning_runs_for_the_rest_of_its_time() -> None:
 
 def test_who_has_no_end_holds_its_quota_for_ever() -> None:
     diary = Diary()
-    made = simulation(diary, known={"team/a": None})
+    made = simulation(diary, known={Key("team/a"): None})
     coming(made, 0.0, workload("a", {"cpu": 10_000}))
     coming(made, 1.0, workload("b"))
     made.run()
