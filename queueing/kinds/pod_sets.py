@@ -82,8 +82,7 @@ class PodSet:
             template = {"spec": template["spec"]}
         found: dict[str, Any] = {"name": self.name, "count": self.count, "template": template}
         annotations = _annotated.decode(_encode(template)).metadata.annotations
-        if annotations:
-            found |= topology_request(annotations, self._indexes())
+        found |= topology_request(annotations, self._indexes())
         return found | ({"minCount": self.min_count} if self.min_count is not None else {})
 
     def _indexes(self) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def pod(
 
 
 def workload(*pod_sets: dict[str, Any]) -> Workload:
-    named = [{"name": "main", "count": 3, **one} for one in pod_sets or ({},)]
+    numbered = {"topologyRequest": {"podIndexLabel": JOB_INDEX}}
+    named = [{"name": "main", "count": 3, **one} for one in pod_sets or (numbered,)]
     return read(Workload, {"metadata": {"name": "w"}, "spec": {"podSets": named}})
 
 
@@ -90,6 +91,21 @@ def test_workers_of_a_group_are_numbered_after_their_leader() -> None:
     assert sent(both, pods, number=1) == {"a": "n1", "b": "n1", "c": "n2"}
 
 
+def test_workers_of_a_leader_worker_set_are_numbered_after_their_leader() -> None:
+    index = "leaderworkerset.sigs.k8s.io/worker-index"
+    workers = {"name": "worker", "topologyRequest": {"podIndexLabel": index}}
+    both = workload({"name": "leader", "count": 1}, workers)
+    pods = [pod(name, pod_set="worker", **{index: n}) for name, n in (("c", "1"), ("a", "3"))]
+    assert sent(both, pods, number=1) == {"c": "n1", "a": "n2"}
+
+
+def test_a_pod_waits_whose_node_failed() -> None:
+    status = {"unhealthyNodes": [{"name": "n1"}]}
+    of = read(Workload, {"metadata": {"name": "w"}, "spec": {"podSets": [{}]}, "status": status})
+    found = ways(of, of.spec.pod_sets[0], ON_TWO, [pod("a"), pod("b"), pod("c")])
+    assert [one.metadata.name for one, _ in found] == ["c"]
+
+
 def test_a_pod_is_let_go_by_its_gate_and_a_node_selector() -> None:
     patch = letting_go(pod("a"), {HOSTNAME: "n1"}).body
     gates, selector = [{"name": "other"}], {HOSTNAME: "n1"}
@@ -126,3 +142,8 @@ def test_annotations_of_pods_ask_for_a_topology(
 ) -> None:
     found = topology_request({f"{PREFIX}{name}": value for name, value in asked.items()})
     assert found == ({} if want is None else {"topologyRequest": want})
+
+
+def test_how_pods_are_numbered_is_told_also_if_nothing_is_asked_for() -> None:
+    index = {"podIndexLabel": JOB_INDEX}
+    assert topology_request({}, index) == {"topologyRequest": index}

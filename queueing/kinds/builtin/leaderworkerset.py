@@ -11,6 +11,7 @@ from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, PodGroups, Seen
 from queueing.kinds.pod_sets import PodSet
 from queueing.translate import labels
+from queueing.translate.jobs.placed_pods import LWS_INDEX
 from queueing.translate.wire.meta import Meta
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     FixedField,
@@ -39,7 +40,7 @@ _UPDATES = (
     f"!(string({_SURGE}) in ['0', '0%']) && object.?status.updatedReplicas.orValue(0) < {_REPLICAS}"
 )
 _REPLICAS_NOW = "object.?status.replicas.orValue(0)"
-_INDEX = PodIndexes(pod_index_label=f"{_OF_CONTROLLER}/worker-index")
+_INDEX = PodIndexes(pod_index_label=LWS_INDEX)
 
 SPEC = QueueableKindSpec(
     resource=KindResource(

@@ -13,9 +13,10 @@ from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.translate import labels
 from queueing.translate.jobs.gated_pods import GatedPod, left_of
 from queueing.translate.jobs.patches import MergePatch
-from queueing.translate.jobs.topology import JOB_INDEX
 from queueing.translate.wire.workloads import PodSet, TopologyRequest, Workload
 
+LWS_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+"""Label of the pods of a LeaderWorkerSet: their number in their group."""
 OFFSET = "kueue.x-k8s.io/pod-index-offset"
 
 
@@ -79,7 +80,7 @@ def _by_rank(
 def _rank(pod: PlacedPod, request: TopologyRequest, count: int, *, offset: int, limit: int) -> int:
     """Return a pod's number in its set, from 0. Raises UnrankedError."""
     told = pod.metadata.labels
-    index = _number(told.get(request.pod_index_label or JOB_INDEX))
+    index = _number(told.get(request.pod_index_label))
     if index >= limit:
         raise UnrankedError(pod.metadata.name)
     rank = index - offset
@@ -106,8 +107,8 @@ def _offset(workload: Workload, pod_set: PodSet, pods: Sequence[PlacedPod]) -> t
 
     Of two sets in a group the smaller, or the first, comes first. Raises UnrankedError.
     """
-    written = pods[0].metadata.annotations.get(OFFSET, "0") if pods else "0"
-    own = _number(written)
+    usual = str(int(_begins_after_a_leader(workload, pod_set)))
+    own = _number(pods[0].metadata.annotations.get(OFFSET, usual) if pods else usual)
     group = pod_set.topology_request.pod_set_group_name if pod_set.topology_request else ""
     if not group:
         return own, own
@@ -119,6 +120,13 @@ def _offset(workload: Workload, pod_set: PodSet, pods: Sequence[PlacedPod]) -> t
     first = min(together, key=lambda one: one.count)
     others = sum(one.count for one in together if one.name != pod_set.name)
     return (own if pod_set.name == first.name else own + first.count), others + own
+
+
+def _begins_after_a_leader(workload: Workload, pod_set: PodSet) -> bool:
+    """Say whether number 0 of a LeaderWorkerSet's group is the leader, in a set of its own."""
+    request = pod_set.topology_request
+    counts = request is not None and request.pod_index_label == LWS_INDEX
+    return counts and len(workload.spec.pod_sets) > 1
 
 
 def _as_listed(

@@ -18,14 +18,15 @@ JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 def topology_request(
     annotations: Mapping[str, str], indexes: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the field `topologyRequest` of a pod set; empty if nothing is asked for.
+    """Return the field `topologyRequest` of a pod set; empty if there is nothing to say.
 
     Of several levels the required one counts, then the preferred one, then none. `indexes` are the
-    fields that say how its pods are numbered. What cannot be read counts as not written: it is
+    fields that say how its pods are numbered: they are there also if nothing is asked for, because
+    a queue may place the pods all the same. What cannot be read counts as not written: it is
     refused where jobs are validated.
     """
     asked = {**_level(annotations), **_slices(annotations)}
-    if not asked:
+    if not asked and not indexes:
         return {}
     group = annotations.get(labels.TOPOLOGY_GROUP)
     if group and ("required" in asked or "preferred" in asked):
