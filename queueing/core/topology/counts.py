@@ -5,7 +5,7 @@ they are asked for, only the leaves that changed and the domains above them are 
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -172,6 +172,7 @@ class Counts:
         columns = self.tree.room if self.shape.empty else self.tree.free
         fitting = [MANY] * len(leaves)
         lacks = [ENOUGH] * len(leaves)
+        overdrawn: set[int] = set()
         for resource, asked in reversed(requests):
             if not asked:
                 continue
@@ -179,6 +180,10 @@ class Counts:
             mine = [column[leaf] // asked for leaf in leaves] if column else [0] * len(leaves)
             fitting = list(map(min, fitting, mine))
             lacks = [resource if one <= 0 else lack for one, lack in zip(mine, lacks, strict=True)]
+            if min(mine, default=0) < 0:
+                overdrawn.update(at for at, one in enumerate(mine) if one < 0)
+        for at in overdrawn:
+            lacks[at] = _scarcest(columns, leaves[at], requests)
         return [max(one, 0) for one in fitting], lacks
 
     def _count(self, leaves: list[int]) -> dict[int, tuple[int, int, int]]:
@@ -275,6 +280,23 @@ class Counts:
         at_slices = self.tree.domains.level[parent] == shape.slice_level
         slices = beside[parent] // shape.size if at_slices else self.slices[parent] - apart
         self.slices_with_leader[parent] = slices
+
+
+def _scarcest(
+    columns: Mapping[ResourceName, Sequence[int]], leaf: int, requests: Requests
+) -> ResourceName:
+    """Return the resource of which a leaf is short of most pods; the first by name of several.
+
+    As in Kueue, less than one pod too many is none.
+    """
+    least, scarce = MANY, ENOUGH
+    for resource, asked in requests:
+        if asked:
+            left = columns[resource][leaf] if resource in columns else 0
+            pods = left // asked if left >= 0 else -(-left // asked)
+            if pods < least:
+                least, scarce = pods, resource
+    return scarce
 
 
 class Memory:

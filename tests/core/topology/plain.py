@@ -39,6 +39,11 @@ def one_of(pod_set: PodSetRequest) -> dict[str, int]:
     return {**{str(name): amount for name, amount in pod_set.pod.requests}, "pods": 1}
 
 
+def _whole(amount: int, by: int) -> int:
+    """Divide as Kueue does: towards zero."""
+    return amount // by if amount >= 0 else -(-amount // by)
+
+
 @dataclass
 class Plain:
     """A search of one workload on one flavor."""
@@ -231,11 +236,12 @@ class Plain:
 
     def _times(self, rem: Counter[str], requests: dict[str, int]) -> tuple[int, str]:
         counts = {
-            name: max(0, min(MAX, rem[name] // asked)) if asked else MAX
+            name: min(MAX, _whole(rem[name], asked)) if asked else MAX
             for name, asked in requests.items()
         }
         fewest = min(counts.values())
-        return fewest, min(name for name, count in counts.items() if count == fewest)
+        scarce = min(name for name, count in counts.items() if count == fewest)
+        return max(0, fewest), scarce
 
     def _closed(self, one: Dom) -> str:
         if not self.hosts:

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from queueing.core.names import FlavorName
+from queueing.core.names import FlavorName, ResourceName
 from queueing.core.selectors import Requirement, Taint, Toleration
 from queueing.core.topology.assignment import HOSTNAME, Assignment
 from queueing.core.topology.forest import Forest
@@ -263,6 +263,23 @@ def test_taints_selectors_and_affinity_close_hosts_in_this_order() -> None:
     )
     without = Placeable(requests=pod.requests, affinity=pod.affinity)
     assert "excluded: affinity: 2, taint" in ask(made, 3, required="rack", pod=without)
+
+
+@pytest.mark.parametrize(
+    ("taken", "scarce"),
+    [
+        pytest.param({CPU: 4_000, PODS: 103}, "pods", id="3 pods too many, and no cpu"),
+        pytest.param({CPU: 7_000, PODS: 101}, "cpu", id="3 cpu too many, and one pod"),
+        pytest.param({CPU: 4_500, PODS: 100}, "cpu", id="half a pod too many is none"),
+    ],
+)
+def test_of_an_overdrawn_host_the_resource_is_told_that_most_pods_are_short_of(
+    taken: dict[ResourceName, int], scarce: str
+) -> None:
+    world = forest("a/r1/n1:4")
+    world.charge(used({"n1": taken}))
+    excluded = f'Total nodes: 1; excluded: resource "{scarce}": 1'
+    assert told(place(world, {FLAVOR: [pods(1, required="rack")]}, TERMS)[MAIN]).endswith(excluded)
 
 
 def test_tolerations_of_the_flavor_count() -> None:
