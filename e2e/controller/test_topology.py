@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.api import condition, holds
+from e2e.checkpoints.training import answer as answer_request
 from e2e.jobs import running, wait_job, wait_workload, workload_of
 from e2e.nodes import make_node, make_nodes
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue, workload_priority
@@ -153,20 +154,27 @@ def test_pods_of_a_failed_node_get_another_one_and_a_gang_without_one_moves(
     )
     wait_job(space, "small", running, "running on the other node")
 
-    space.api.create(gang(space, "large", 4))
+    space.make(save_by(space, "3"))
+    large_gang = gang(space, "large", 4)
+    large_gang["metadata"]["annotations"] = {"queueing.dev/checkpoint-policy": "save"}
+    space.make(large_gang)
     large = wait_on_nodes(space, "large", 4)
     assert {racks[one] for one in large.values()} == {rack for rack in RACKS if rack != racks[lost]}
     broken = large[0]
     taint = {"key": "broken", "effect": "NoExecute"}
     space.api.patch("Node", broken, {"spec": {"taints": [taint]}})
+    answer_request(space, "Saved")
     waiting = wait_workload(
-        space, "large", lambda one: bool(one["status"].get("schedulingStats")), "evicted"
+        space, "large", lambda one: condition(one, "Requeued").get("status") == "True", "requeued"
     )
     counted = waiting["status"]["schedulingStats"]["evictions"]
     assert [one["reason"] for one in counted] == ["NodeFailures"]
     told = condition(waiting, "Evicted")["message"]
     wanted = "Workload was evicted as there was no replacement for unhealthy node(s): "
     assert told in (f"{wanted}{broken}", f"Previously: {wanted}{broken}")
+    (saved,) = space.api.items("Checkpoint", space.namespace)
+    assert saved["spec"]["reason"] == "NodeFailures"
+    assert saved["status"]["outcome"] == "Saved"
     space.api.patch("Node", broken, {"spec": {"taints": None}})
     wait_job(space, "large", running, "running again")
     assert set(wait_on_nodes(space, "large", 4).values()) == set(large.values())
@@ -174,6 +182,18 @@ def test_pods_of_a_failed_node_get_another_one_and_a_gang_without_one_moves(
     for name in ("small", "large"):
         space.api.delete("Job", name, namespace=space.namespace)
     wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+
+
+def save_by(space: World, rank: str) -> Object:
+    """Make gangs save before they stop: the pod of a rank answers for all."""
+    leader = {"matchLabels": {INDEX: rank}}
+    terms = {"driver": "Annotation", "ackDeadline": "60s", "heartbeat": "60s"}
+    return {
+        "apiVersion": "queueing.dev/v1alpha1",
+        "kind": "CheckpointPolicy",
+        "metadata": {"name": "save", "namespace": space.namespace},
+        "spec": {**terms, "answerFrom": "Leader", "leader": leader},
+    }
 
 
 def remove_pods(space: World, name: str, *, on: str) -> None:

@@ -69,8 +69,34 @@ _COMMON: Final = (
     ),
 )
 
+_PLACED: Final = "status.admission.podSetAssignments[].topologyAssignment"
+_TOPOLOGY_ASSIGNMENT: Final = (
+    Rule(
+        _PLACED,
+        "self.slices.all(s, size(s.valuesPerLevel) == size(self.levels))",
+        "valuesPerLevel must have the same length as the number of levels"
+        " in this TopologyAssignment",
+        field=".slices",
+    ),
+    Rule(
+        f"{_PLACED}.slices[]",
+        "!has(self.podCounts.individual) || size(self.podCounts.individual) == self.domainCount",
+        "podCounts.individual must have length equal to domainCount",
+        field=".podCounts",
+    ),
+    Rule(
+        f"{_PLACED}.slices[]",
+        "self.valuesPerLevel.all(v, !has(v.individual)"
+        " || size(v.individual.roots) == self.domainCount)",
+        "valuesPerLevel.individual, if set, must have roots of length equal to domainCount"
+        " of this TopologyAssignmentSlice",
+        field=".valuesPerLevel",
+    ),
+)
+
 WORKLOAD: Final = (
     *_COMMON,
+    *_TOPOLOGY_ASSIGNMENT,
     Rule(
         "",
         f"({unchanged('priorityClassRef', '.spec')}) || !{held('QuotaReserved')}"

@@ -102,5 +102,6 @@ class TopologyAssignment(Wire):
 
     levels: Annotated[list[TopologyKey], Field(min_length=1, max_length=16), ATOMIC]
     """Node labels that name a domain, from the widest level to the narrowest used."""
-    slices: Annotated[list[TopologyAssignmentSlice], Field(min_length=1, max_length=1000), ATOMIC]
-    """The domains and the number of pods in each."""
+    slices: Annotated[list[TopologyAssignmentSlice], Field(max_length=1000), ATOMIC]
+    """The domains and the number of pods in each; none where all pods are part of no whole slice.
+    """

@@ -138,7 +138,7 @@ class SchedulingStats(Wire):
 class UnhealthyNode(Wire):
     """A node that fails a running workload."""
 
-    name: Annotated[str, Field(min_length=1, max_length=253)]
+    name: Annotated[str, Field(min_length=1, max_length=63)]
     """Name of the node."""
 
 
