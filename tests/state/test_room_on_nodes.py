@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.decisions import Admit, Wait
+from queueing.core.decisions import Admit, Outcome, Preempt, Verdict, Wait
 from queueing.core.facts import (
     ClusterQueueFact,
     Fact,
     Gone,
     Kind,
     NodeUsageFact,
+    PreemptionPolicy,
     TopologyFact,
     WorkloadFact,
 )
@@ -28,6 +29,7 @@ from queueing.testing.builders import (
     flavor,
     local_queue,
     namespace,
+    preemption,
     quota,
     workload,
 )
@@ -141,3 +143,24 @@ def test_pods_of_a_queue_that_goes_and_comes_back_stay_where_they_are(engine: En
     assert {one for one in (*decided(engine), *decided(engine)) if one.startswith("Admit")} == {
         "Admit team/small"
     }
+
+
+def test_a_promise_ends_where_others_take_its_place() -> None:
+    engine = Engine(Settings())
+    for one in OBJECTS:
+        engine.observe(one)
+    lower = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    engine.observe(cluster_queue("main", {"default": {"cpu": quota(4_000)}}, preemption=lower))
+    engine.observe(node("small", 1))
+    place = Assignment((HOST,), (Domain(("n",), 1),))
+    held = replace(assignment({"cpu": 4000}), placement=place)
+    low = admitted("low", {"cpu": 4000}, queue="main", local_queue="team/main")
+    engine.observe(replace(low, admission=admission("main", held)))
+    engine.observe(replace(pending("high", 4), priority=9))
+    (evicted,) = (one for one in engine.cycle(1.0).decisions if isinstance(one, Preempt))
+    engine.settle(Outcome(decision=evicted, verdict=Verdict.DONE))
+    engine.observe(used("n", 1))
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    engine.observe(pending("s", 1))
+    assert "Admit team/s" in (*decided(engine), *decided(engine))
+    engine.check()

@@ -134,6 +134,11 @@ class Forest:
                     add_at(held, key, usage[key])
         return tree.has_room(one.usage, held)
 
+    def is_overdrawn(self, one: Occupancy) -> bool:
+        """Say whether leaves of what is charged are gone, or have less than is charged there."""
+        name = next((name for name in one.flavors if name in self._memories), None)
+        return name is None or self._memories[name].tree.is_overdrawn(one.usage)
+
     def assume(self, flavor: FlavorName, usage: Usage) -> None:
         """Count what an earlier pod set of the same workload will use; only inside an attempt."""
         hosts = self._memories[flavor].tree.hosts

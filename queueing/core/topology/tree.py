@@ -287,6 +287,14 @@ class Tree:
             for key, amounts in usage.items()
         )
 
+    def is_overdrawn(self, usage: Usage) -> bool:
+        """Say whether any of the leaves is gone, or has less than is used of it."""
+        return any(
+            key not in self.domains.leaf_of
+            or any(amount and self._left(key, one, None) < 0 for one, amount in amounts.items())
+            for key, amounts in usage.items()
+        )
+
     def _left(self, key: str, resource: ResourceName, held: Usage | None) -> int:
         column = (self.free if held is None else self.room).get(resource)
         if column is None:

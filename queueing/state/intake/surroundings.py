@@ -56,6 +56,8 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
     objects, touched = memory.objects, memory.touched
     memory.edits.refitted.update(dict.fromkeys(ripple.queues))
     memory.edits.roomier |= ripple.nodes
+    if ripple.others:
+        memory.doubt_places()
     if ripple.structure:
         memory.edits.reshaped = True
         memory.credits.reshape()

@@ -10,6 +10,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.holders import Holder
 from queueing.core.names import Key, QueueName, Uid
+from queueing.core.placed_usage import places_of
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
@@ -342,6 +343,14 @@ class Memory:
         cells = (self.tree.queue(one.queue).cell(name) for one in here for name in one.usage)
         if any(cell.available() < 0 for cell in cells):
             for one in here:
+                self.wake(self.items[one.key].peers)
+        self.doubt_places()
+
+    def doubt_places(self) -> None:
+        """Let promises be judged anew whose places are gone, or used by others after all."""
+        forest = self.tree.forest
+        for one in tuple(self.ledger.promised.values()):
+            if any(map(forest.is_overdrawn, places_of(one.usage))):
                 self.wake(self.items[one.key].peers)
 
     def forget_pairs(self, uid: Uid) -> None:

@@ -55,6 +55,8 @@ class Ripple:
     """Whether the quota tree changed: any queue of the same tree may have more quota now."""
     nodes: bool = False
     """Whether there may be more room on nodes."""
+    others: bool = False
+    """Whether pods of others use another amount of a node."""
 
 
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
@@ -196,7 +198,8 @@ class Objects:
                 after = new.usage if isinstance(new, NodeUsageFact) else {}
                 before = old.usage if isinstance(old, NodeUsageFact) else {}
                 self.tree.forest.set_others(node_name, after)
-                return Ripple(nodes=any(after.get(one, 0) < was for one, was in before.items()))
+                freed = any(after.get(one, 0) < was for one, was in before.items())
+                return Ripple(nodes=freed, others=True)
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
             case _:
