@@ -18,6 +18,7 @@ from queueing.core.names import Key, name_of
 from queueing.kube.errors import NotFoundError
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind, prebuilt_name
+from queueing.translate.jobs.gang_standing import as_admitted
 from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pod_groups import group_of_workload, is_of_pods, workload_key
 from queueing.translate.jobs.pods.view import KIND, PodJob
@@ -84,6 +85,9 @@ class Membership:
                 known = self._objects.job_keys.get(owner.uid)
                 if known is not None:
                     jobs[owner.uid] = self._objects.jobs[known]
+        for workload in workloads:
+            if workload.status.admission is not None and not is_finished(workload):
+                jobs |= as_admitted(list(jobs.values()), workload)
         candidates = [
             job
             for job in self._labelled(key)

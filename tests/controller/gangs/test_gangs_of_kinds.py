@@ -8,15 +8,18 @@ import pytest
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import HttpRequest
 from queueing.kinds.registry import JOB, QUEUED, kind_of
-from queueing.kube.resources import Resource
+from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from tests.controller.gangs.gang_harness import GANG, SIZE, GangWorld, gang_world, member
 from tests.controller.gangs.test_gangs import HIGH, PREEMPTING, as_it_came, only, running, state
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, false, job, true
 from tests.controller.test_kinds import (
     JOB_SET,
     ON,
+    RUNTIMES,
+    TRAIN_JOB,
     create,
     define,
+    defined,
     ended,
     job_set,
     owned_by,
@@ -246,3 +249,27 @@ async def test_an_object_of_any_kind_starts_and_stops_with_a_job(
         await w.eventually(only(w, false("QuotaReserved")))
         await until(w, name, named, lambda one: one["spec"] == made["spec"])
         assert as_it_came(w.guard.jobs["feed"])
+
+
+async def test_a_gang_runs_on_when_the_runtime_of_its_train_job_is_deleted(
+    definitions: list[Wire],
+) -> None:
+    on: dict[str, Any] = {"integrations": {"frameworks": [JOB, TRAIN_JOB]}}
+    async with gang_world(definitions, cluster_queue("9"), LOCAL_QUEUE, **on) as w:
+        for one in kind_of(TRAIN_JOB).hooks.related_kinds:
+            beside = defined(one.resource, namespaced=one.namespaced)
+            await w.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), beside)
+        await define(w, TRAIN_JOB)
+        await w.client.create(RUNTIMES.within(), loaded("trainjob-runtime"))
+        train = of_gang(queued_sample(TRAIN_JOB))
+        del train["spec"]["trainer"]["resourcesPerNode"]
+        await create(w, TRAIN_JOB, train)
+        await w.make(member("feed", size="2"))
+        await until(w, TRAIN_JOB, "finetune", runs)
+        await w.client.delete(RUNTIMES.at("torch-distributed"))
+        await w.event("runtime 'torch-distributed' not found")
+        ready = [{"name": name, "ready": 1} for name in ("dataset-initializer", "node")]
+        await status(w, TRAIN_JOB, "finetune", {"status": {"jobsStatus": ready}})
+        await w.eventually(only(w, true("PodsReady")))
+        assert not true("Evicted")(w.workload_now())
+        assert runs(await until(w, TRAIN_JOB, "finetune", lambda _: True))
