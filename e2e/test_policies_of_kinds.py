@@ -49,6 +49,8 @@ RULES = PolicyRules(
 )
 PLAIN, DOOR = "plain", "door"
 each_kind = pytest.mark.parametrize("kind", [pytest.param(one, id=one.kind) for one in OTHERS])
+LEAST: Object = {"RayJob": {"rayClusterSpec": {}, "shutdownAfterJobFinishes": True}}
+"""What an object cannot be without, by kind."""
 _KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -138,7 +140,7 @@ def test_a_suspended_one_keeps_a_queue_beside_a_default_one(
     refusing: Api, kind: SuspendedKind
 ) -> None:
     held = nested(kind.field, value=True)
-    made = refusing.create({**thing(kind, DOOR, queue="team"), **held})
+    made = refusing.create(thing(kind, DOOR, queue="team", spec=held["spec"]))
     name, change = made["metadata"]["name"], {"metadata": {"labels": {QUEUE_NAME: None}}}
     says = "queue-name must not be empty in namespace with default queue"
     until(lambda: says in refused_change(refusing, kind, DOOR, name, change), kind.kind)
@@ -319,11 +321,14 @@ def definition(kind: QueuedKind) -> Object:
 def thing(
     kind: SuspendedKind, namespace: str, *, queue: str = "", spec: Object | None = None, **more: Any
 ) -> Object:
-    """Return an object without any map on the way to the field that suspends it."""
+    """Return an object without any map on the way to the field that suspends it.
+
+    Only of a RayJob more is asked than that.
+    """
     labels = {"labels": {QUEUE_NAME: queue}} if queue else {}
     metadata = {"generateName": "any-", "namespace": namespace, **labels, **more}
     made = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
-    return copy.deepcopy({**made, "spec": spec or {}})
+    return copy.deepcopy({**made, "spec": {**LEAST.get(kind.kind, {}), **(spec or {})}})
 
 
 def path_of(item: Object) -> str:

@@ -81,29 +81,24 @@ def test_a_leader_worker_set_has_a_workload_for_each_group_without_bookkeeping()
 
 
 def test_the_head_of_a_ray_cluster_has_what_kuberay_adds() -> None:
-    assert requests(RAY, "head") == [
+    scales = ("spec.enableInTreeAutoscaling", True)
+    assert requests(RAY, "head", scales) == [
         ("ray-head", {"cpu": "200m", "memory": "2Gi"}),
         ("autoscaler", {"cpu": "500m", "memory": "512Mi"}),
     ]
     own = {"requests": {"cpu": "1"}}
-    assert requests(RAY, "head", ("spec.autoscalerOptions", {"resources": own}))[1] == (
+    assert requests(RAY, "head", scales, ("spec.autoscalerOptions", {"resources": own}))[1] == (
         "autoscaler",
         {"cpu": "1"},
     )
-    plain: tuple[tuple[str, Any], ...] = (
-        ("spec.enableInTreeAutoscaling", False),
-        ("metadata.annotations", {}),
-    )
-    assert requests(RAY, "head", *plain) == [("ray-head", {"cpu": "100m", "memory": "2Gi"})]
+    plain: tuple[str, dict[str, str]] = ("metadata.annotations", {})
+    assert requests(RAY, "head", plain) == [("ray-head", {"cpu": "100m", "memory": "2Gi"})]
 
 
 def test_a_ray_head_without_containers_cannot_be_accounted_for() -> None:
-    changes: tuple[tuple[str, Any], ...] = (
-        ("spec.headGroupSpec.template.spec.containers", []),
-        ("spec.enableInTreeAutoscaling", False),
-    )
+    none: tuple[str, list[Any]] = ("spec.headGroupSpec.template.spec.containers", [])
     with pytest.raises(UnreadableError, match="head pod template must include the Ray container"):
-        _ = view(RAY, *changes).pod_sets
+        _ = view(RAY, none).pod_sets
 
 
 def test_a_ray_job_is_submitted_as_its_mode_says() -> None:

@@ -8,8 +8,9 @@ from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
 from queueing.webhooks.policies.marked import policy_of_marked
 from queueing.webhooks.policies.pods import PODS
-from queueing.webhooks.policies.queued import beside_a_default_queue, policy_of
+from queueing.webhooks.policies.queued import beside_a_default_queue
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
+from queueing.webhooks.policies.suspended import policy_of_suspended
 from queueing.webhooks.policies.workloads import WORKLOADS
 from queueing.webhooks.scope import Scope, selector_wire
 from queueing.webhooks.suspension import JOB, SuspendedKind, marked
@@ -30,7 +31,7 @@ def render(scope: Scope) -> list[Wire]:
     chosen = [one for one in POLICIES if one not in _OF_JOBS or JOB in scope.kinds]
     for kind in scope.kinds:
         if isinstance(kind, SuspendedKind) and kind != JOB:
-            chosen += [policy_of(kind), beside_a_default_queue(kind)]
+            chosen += [policy_of_suspended(kind), beside_a_default_queue(kind)]
     chosen += map(policy_of_marked, marked(scope.kinds))
     if scope.pods is Pods.ALL:
         chosen.append(PODS)
