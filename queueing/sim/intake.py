@@ -33,10 +33,17 @@ from queueing.sim.kinds import (
 from queueing.sim.left_out import told_once
 from queueing.sim.nodes import unused_nodes
 from queueing.sim.stakes import Stakes
+from queueing.sim.variants import variants_to_come
 from queueing.sim.yaml_text import ManifestError
 from queueing.translate import budgets, credits_wire
 from queueing.translate import credits as credit_objects
-from queueing.translate.configuration import rules_of, settings_of, unknown_gates
+from queueing.translate.configuration import (
+    CONCURRENT_ADMISSION,
+    is_enabled,
+    rules_of,
+    settings_of,
+    unknown_gates,
+)
 from queueing.translate.gates import without_effect as without_effect_gates
 from queueing.translate.inbound import placement, queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
@@ -279,6 +286,10 @@ class _Reader:
             known=self._wire("Workload", Workload),
         )
         everything = reader.workloads()
+        if is_enabled(self._configuration, CONCURRENT_ADMISSION):
+            doors = self._wire("LocalQueue", wire.LocalQueue)
+            queues_given = self._wire("ClusterQueue", wire.ClusterQueue)
+            everything += list(variants_to_come(everything, doors, queues_given))
         self.warnings += reader.warnings
         everything.sort(key=lambda one: one.metadata.key)
         return [self._workload(one) for one in everything]

@@ -4,6 +4,7 @@ Those that name a Job as theirs, or belong to a gang or a group, are told by mar
 parent has: its variants do not inherit them.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,8 +29,9 @@ _OF_THE_PARENT = frozenset(
         "kubectl.kubernetes.io/last-applied-configuration",
     }
 )
+_OF_A_NAME = re.compile(r"-[0-9a-f]{5}$")
+"""The dash and the digits at the end of the name of a Workload that was made for a job."""
 _DIGITS = 6
-"""The dash and the digits at the end of a Workload's name."""
 _NAME_MAX = 253
 FOLLOWED = (
     "podSets",
@@ -78,7 +80,7 @@ def allowed_flavors(meta: Meta) -> frozenset[FlavorName]:
 def variant_name(parent: Meta, flavor: str) -> str:
     """Return `<parent>-variant-<flavor>-<5 hex digits>`, cut so that the digits fit."""
     digits = workload_name("Workload", labels.GROUP, parent, flavor)[1 - _DIGITS :]
-    base = f"{parent.name[:-_DIGITS]}-variant-{flavor}"
+    base = f"{_OF_A_NAME.sub('', parent.name)}-variant-{flavor}"
     return f"{base[: _NAME_MAX - _DIGITS]}-{digits}"
 
 
