@@ -84,6 +84,7 @@ class Starting:
             else:
                 await all_of(send(self._writes, one) for one in prepared)
             if early:
+                self._see_kept(early)
                 return
         except ConflictError as error:
             await self._contradict(gang, action, str(error))
@@ -126,6 +127,21 @@ class Starting:
                 added = added.with_changes(await prepare(job, view))
             found.append(added)
         return found
+
+    def _see_kept(self, early: Sequence[Prepared]) -> None:
+        """Raise ConflictError if the API server drops what a start writes before it unsuspends.
+
+        It drops fields that the definition of a kind does not have; the pods would run anywhere.
+        """
+        for job in (one.job for one in early):
+            stored = self._objects.jobs.get(job.key)
+            if stored is None or stored.metadata.uid != job.metadata.uid:
+                continue
+            if stored.metadata.resource_version == job.metadata.resource_version:
+                raise ConflictError(
+                    f"the API server keeps nothing of what a start writes into a {job.kind.kind}:"
+                    " its definition is older than what is known of this kind"
+                )
 
     async def _contradict(self, gang: Gang, action: Start, why: str) -> None:
         if action.begun and gang.form.is_rehearsed:

@@ -109,8 +109,8 @@ class WorkloadCounts:
 def _stand_of(fact: WorkloadFact) -> _Stand:
     queue = fact.admission.cluster_queue if fact.admission is not None else QueueName("")
     where = Where(fact.local_queue, queue)
-    if fact.finished:
-        return _Stand(finished=where)
+    if fact.finished:  # of a variant, its parent is counted
+        return _Stand(finished=None if fact.variant is not None else where)
     reserved = fact.conditions.get("QuotaReserved")
     if reserved is not None and reserved.status:
         evicted = fact.conditions.get("Evicted")

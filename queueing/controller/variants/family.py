@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.core.facts import ClusterQueueFact
+from queueing.core.lifecycle.rules import ON_HOLD
 from queueing.core.names import FlavorName
 from queueing.core.variants import Migration, place
 from queueing.translate.jobs.variants import variant_of
@@ -22,6 +23,13 @@ class Family:
     flavors: Sequence[FlavorName]
     """The flavors of the queue, in order of preference."""
     migration: Migration
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the parent is to run: it is active, and its object asks for pods."""
+        requeued = self.parent.status.condition("Requeued")
+        on_hold = requeued is not None and requeued.status != "True" and requeued.reason == ON_HOLD
+        return self.parent.spec.active and not on_hold
 
     @property
     def admitted(self) -> Workload | None:

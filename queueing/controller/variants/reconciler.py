@@ -28,12 +28,13 @@ from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs.slices import slice_name
 from queueing.translate.jobs.variants import (
     composed_variant,
-    followed_fields,
+    followed,
     has_variants,
     parent_of,
 )
 from queueing.translate.outbound import variants as wire
 from queueing.translate.outbound import workloads as outbound
+from queueing.translate.outbound.conditions import patch
 from queueing.translate.wire.workloads import Workload
 
 NAME_TAKEN_S = 1.0
@@ -166,7 +167,7 @@ class Variants:
                 await self._drop(variant, flavor)
             case steps.FollowParent(parent=parent):
                 stored = await writes.client.get(workload_target(parent.metadata, ""))
-                body = outbound.change_spec(variant, followed_fields(variant, stored))
+                body = patch(variant.metadata, followed(variant, stored))
                 await writes.patch_workload(variant, body, "")
             case steps.LetGo():
                 await writes.let_go(variant)

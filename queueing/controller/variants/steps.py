@@ -220,7 +220,7 @@ def _turns(family: Family) -> Iterator[Step]:
 def _wanted(family: Family, variant: Workload) -> tuple[bool, str]:
     """Say whether a variant is to be active, and why."""
     parent, best = family.parent.metadata.key, family.admitted
-    if not family.parent.spec.active:
+    if not family.is_wanted:
         return False, f'Parent Workload "{parent}" not active'
     if best is None:
         return True, "no other Variant being admitted"
@@ -246,7 +246,7 @@ def _admission(family: Family) -> Iterator[Step]:
     parent, source = family.parent, family.source
     if not parent.status.is_true("QuotaReserved"):
         best = next(filter(is_running, family.variants), None)
-        if best is not None and parent.spec.active:
+        if best is not None and family.is_wanted:
             yield AdmitParent(parent, best)
     elif source is not None and is_running(source) and not _mirrors(source, parent):
         yield Mirror(source, parent)

@@ -41,6 +41,8 @@ FOLLOWED = (
     "maximumExecutionTimeSeconds",
 )
 """Fields of the spec that a variant has of its parent for as long as it holds no quota."""
+FOLLOWED_MARKS = (labels.ADMISSION_GATED_BY, labels.PRIORITY_BOOST)
+"""Annotations that it always has of its parent."""
 
 
 class _Stored(Wire, frozen=True):
@@ -110,7 +112,7 @@ def composed_variant(parent: bytes, flavor: str) -> tuple[str, bytes]:
 def follows_parent(variant: Workload, parent: Workload) -> bool:
     """Say whether a variant asks for what its parent does."""
     mine, theirs = variant.spec, parent.spec
-    same_class = mine.priority_class_ref == theirs.priority_class_ref
+    same_class = mine.priority_class_ref == theirs.priority_class_ref and _alike(variant, parent)
     if variant.status.is_true("QuotaReserved"):  # what holds quota changes only its priority
         return same_class and mine.priority == theirs.priority
     return (
@@ -121,12 +123,19 @@ def follows_parent(variant: Workload, parent: Workload) -> bool:
     )
 
 
-def followed_fields(variant: Workload, parent: bytes) -> dict[str, Any]:
-    """Return the fields of the spec that a variant gets anew of its parent, which is as stored."""
-    spec = msgspec.json.decode(parent, type=_Stored).spec
+def followed(variant: Workload, parent: bytes) -> dict[str, Any]:
+    """Return what a variant gets anew of its parent, which is as stored."""
+    found = msgspec.json.decode(parent, type=_Stored)
     holds = variant.status.is_true("QuotaReserved")
     names = ("priority", "priorityClassRef") if holds else FOLLOWED
-    return {name: spec.get(name) for name in names}
+    marks = {name: found.metadata.annotations.get(name) for name in FOLLOWED_MARKS}
+    spec = {name: found.spec.get(name) for name in names}
+    return {"metadata": {"annotations": marks}, "spec": spec}
+
+
+def _alike(variant: Workload, parent: Workload) -> bool:
+    mine, theirs = variant.metadata.annotations, parent.metadata.annotations
+    return all(mine.get(name) == theirs.get(name) for name in FOLLOWED_MARKS)
 
 
 def _inherited(marks: Mapping[str, str]) -> dict[str, str]:

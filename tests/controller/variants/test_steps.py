@@ -112,6 +112,25 @@ def test_a_variant_follows_the_priority_of_its_parent() -> None:
     assert isinstance(found, steps.FollowParent)
 
 
+def test_a_variant_follows_the_gates_of_its_parent() -> None:
+    gated = {"annotations": {"kueue.x-k8s.io/admission-gated-by": "example.com/a"}}
+    found = next_of(family(parent(meta=gated), *idle(*FLAVORS)))
+    assert isinstance(found, steps.FollowParent)
+
+
+def test_nothing_runs_for_a_parent_whose_object_asks_for_no_pods() -> None:
+    held = {"type": "Requeued", "status": "False", "reason": "OnHold"}
+    meta = {"name": "parent", "namespace": "team", "uid": "parent"}
+    label = {"kueue.x-k8s.io/concurrent-admission-parent": "true"}
+    on_hold = read(
+        Workload,
+        {"metadata": {**meta, "labels": label}, "status": {"conditions": [held]}},
+    )
+    found = next_of(family(on_hold, variant("good", *RUNS, held=True), *idle("best", "poor")))
+    assert isinstance(found, steps.Turn)
+    assert not found.active
+
+
 def test_a_parent_runs_by_the_best_variant_that_is_admitted() -> None:
     good = variant("good", *RUNS, held=True)
     poor = variant("poor", *RUNS, held=True, active=False)
