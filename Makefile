@@ -75,6 +75,7 @@ check: setup ## Format, lint, types, import rules, and that generated files are 
 	$(BIN)/python -m queueing_api.crd --check config/crd
 	$(BIN)/python -m queueing.cli.roles --check config/rbac/jobs.yaml
 	$(BIN)/python -m queueing.cli.reference --check docs/reference
+	$(BIN)/python -m queueing.observe.monitoring.files --check
 
 .PHONY: fix
 fix: setup ## Format the code and apply the linter's safe fixes
@@ -82,21 +83,24 @@ fix: setup ## Format the code and apply the linter's safe fixes
 	$(BIN)/ruff check --fix .
 
 .PHONY: generate
-generate: setup ## Write the CRDs and the reference pages anew
+generate: setup ## Write the CRDs, dashboards, alerts and reference pages anew
 	$(BIN)/python -m queueing_api.crd --write config/crd
 	$(BIN)/python -m queueing.cli.roles --write config/rbac/jobs.yaml
 	$(BIN)/python -m queueing.cli.reference --write docs/reference
+	$(BIN)/python -m queueing.observe.monitoring.files --write
 
 .PHONY: chart
 chart: ## Assemble the Helm chart in dist/chart from charts/ and config/
 	rm -rf dist/chart
 	mkdir -p dist
 	cp -r charts/queueing dist/chart
-	mkdir -p dist/chart/files/always
+	mkdir -p dist/chart/files/always dist/chart/files/dashboards
 	cp config/crd/webhook/*.x-k8s.io_*.yaml config/crd/webhook/queueing.dev_*.yaml dist/chart/files/always/
 	cp config/rbac/manager.yaml config/rbac/kinds.yaml config/rbac/jobs.yaml config/webhook/webhooks.yaml config/visibility/apiservices.yaml dist/chart/files/always/
 	cp config/flowcontrol/flowcontrol.yaml dist/chart/files/
 	cp config/exec/role.yaml dist/chart/files/exec.yaml
+	cp config/observability/prometheusrule.yaml dist/chart/files/
+	cp config/observability/dashboards/*.json dist/chart/files/dashboards/
 	@echo "dist/chart is ready: helm install kueue dist/chart --namespace kueue-system --create-namespace"
 
 .PHONY: clean

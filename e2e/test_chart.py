@@ -13,6 +13,8 @@ from e2e.cluster import Cluster
 from e2e.controlplane.build import KUBERNETES, helm
 from e2e.installed import DEFAULT
 from e2e.wire import Object
+from queueing.observe.monitoring.alerts import ALERTS
+from queueing.observe.monitoring.dashboards import DASHBOARDS
 
 ROOT = Path(__file__).parent.parent
 CHART = ROOT / "dist" / "chart"
@@ -208,6 +210,26 @@ def test_a_real_server_takes_everything(program: str, chart: Path, installed: Cl
             ]["endpoints"][0]["path"],
             "/metrics",
             id="enablePrometheus",
+        ),
+        pytest.param(
+            {"enablePrometheus": True},
+            lambda found: [
+                one["alert"]
+                for one in found["PrometheusRule", "kueue-controller-manager-alerts"]["spec"][
+                    "groups"
+                ][0]["rules"]
+            ],
+            [one.name for one in ALERTS],
+            id="enablePrometheus, its alerts",
+        ),
+        pytest.param(
+            {"enableDashboards": True},
+            lambda found: {
+                json.loads(text)["uid"]
+                for text in found["ConfigMap", "queueing-dashboards"]["data"].values()
+            },
+            {one.uid for one in DASHBOARDS},
+            id="enableDashboards",
         ),
         pytest.param(
             {"metricsService": {"type": "NodePort"}},

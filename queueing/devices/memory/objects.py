@@ -3,6 +3,7 @@
 Plain memory: `shell.intake` fills it; the pump and the reconcilers of `shell` read it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -202,6 +203,13 @@ class DeviceMemory:
     def claims_of(self, uid: str) -> Iterator[wire.ResourceClaim]:
         """Return the claims made for a Workload, given by uid, and of its templates for pods."""
         return (self.claims[key] for key in sorted(self._claims_of[uid]))
+
+    def claimants(self) -> Mapping[str, int]:
+        """Return how many claims of each Workload, by uid, are allocated; only those with any."""
+        found = (
+            workload_uid(one.metadata) for one in self.claims.values() if one.status.allocation
+        )
+        return Counter(filter(None, found))
 
     def held_devices(self) -> set[DeviceName]:
         """Return the devices that claims hold, whoever made these; without admin access."""
