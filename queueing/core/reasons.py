@@ -37,17 +37,6 @@ class Severity(IntEnum):
         return Reason[self.name]
 
 
-@value()
-class Lack:
-    """Quota that is missing for a workload; `capacity` if even an idle tree has too little."""
-
-    resource: FlavorResource
-    asked: int
-    """The amount that must be available in the queue."""
-    missing: int
-    capacity: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Unsuitable:
     """A flavor that cannot be used at all, or a resource that the queue does not cover."""
@@ -55,10 +44,6 @@ class Unsuitable:
     text: str
 
     severity: ClassVar[Severity] = Severity.NO_MATCHING_FLAVOR
-
-    def lack(self) -> Lack | None:
-        """No quota is missing here."""
-        return None
 
 
 class NoPlace(Unsuitable):
@@ -91,10 +76,6 @@ class Shortage:
         more = quantity(name, self.missing)
         return f"insufficient unused quota for {name} in flavor {flavor}, {more} more needed"
 
-    def lack(self) -> Lack | None:
-        """Return the amount that a release must make available."""
-        return Lack(resource=self.resource, asked=self.asked, missing=self.missing, capacity=False)
-
 
 @dataclass(frozen=True, slots=True)
 class Excess:
@@ -116,12 +97,6 @@ class Excess:
             f"requests ({quantity(name, self.earlier)}) + current podset request "
             f"({quantity(name, self.asked)}) > maximum capacity ({quantity(name, self.capacity)})"
         )
-
-    def lack(self) -> Lack | None:
-        """Return the amount that a larger quota must make available."""
-        asked = self.earlier + self.asked
-        missing = asked - self.capacity
-        return Lack(resource=self.resource, asked=asked, missing=missing, capacity=True)
 
 
 Obstacle = Unsuitable | Shortage | Excess

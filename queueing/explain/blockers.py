@@ -13,7 +13,7 @@ from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE, Excess, Obstacle, Shortage
 from queueing.explain.model import Blocker
 from queueing.explain.place import blocking_front
-from queueing.explain.probe import obstacles
+from queueing.explain.probe import lack_of, obstacles
 from queueing.explain.spelling import listed, told
 from queueing.state.memory.memory import Held, Memory
 
@@ -157,7 +157,7 @@ def _of_ruling(ruling: Ruling) -> Iterator[Blocker]:
 
 def _obstacle(ruling: Ruling, pod_set: str, one: Obstacle) -> Blocker:
     node = ruling.entry.node
-    lack = one.lack() if isinstance(one, Shortage | Excess) else None
+    lack = lack_of(one)
     if lack is None:
         text = _lowered(one.text).replace(" <nil>}", "}")
         return _blocker("Flavor", "", text, pod_set=pod_set)

@@ -4,6 +4,7 @@ Nothing is decided: the round runs on the engine's own quota tree, which undoes 
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from typing_extensions import override
 
@@ -73,6 +74,28 @@ def helps(memory: Memory, ruling: Ruling | None) -> bool:
     )
 
 
+class Lack(NamedTuple):
+    """Quota that is missing for a workload; `capacity` if even an idle tree has too little."""
+
+    resource: FlavorResource
+    asked: int
+    """The amount that must be available in the queue."""
+    missing: int
+    capacity: bool
+
+
+def lack_of(obstacle: Obstacle) -> Lack | None:
+    """Return the quota that an obstacle is for want of; None if it is something else."""
+    match obstacle:
+        case Shortage(resource=resource, asked=asked, missing=missing):
+            return Lack(resource, asked, missing, capacity=False)
+        case Excess(resource=resource, capacity=most):
+            asked = obstacle.earlier + obstacle.asked
+            return Lack(resource, asked, asked - most, capacity=True)
+        case _:
+            return None
+
+
 def obstacles(ruling: Ruling) -> list[tuple[str, Obstacle]]:
     """Return what is in the way of a ruling's workload, each with the pod set it was found for."""
     if isinstance(ruling.decision, Admit):
@@ -84,7 +107,7 @@ def lacking(ruling: Ruling) -> dict[FlavorResource, int]:
     """Return the flavor-resources that are short, with what is missing of each at most."""
     found: dict[FlavorResource, int] = {}
     for _, one in obstacles(ruling):
-        lack = one.lack() if isinstance(one, Shortage | Excess) else None
+        lack = lack_of(one)
         if lack is not None:
             found[lack.resource] = max(lack.missing, found.get(lack.resource, 0))
     return found

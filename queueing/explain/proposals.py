@@ -16,10 +16,9 @@ from queueing.core.names import (
     namespace_of,
 )
 from queueing.core.quantities import quantity
-from queueing.core.reasons import Excess, Lack, Shortage
 from queueing.core.selectors import Taint, Toleration, untolerated
 from queueing.explain.model import Edit, Remedy
-from queueing.explain.probe import obstacles
+from queueing.explain.probe import lack_of, obstacles
 from queueing.state.memory.memory import Memory
 
 PRIORITIES = 8
@@ -123,16 +122,17 @@ def _shortages(
 ) -> Iterator[tuple[str, FlavorName, dict[ResourceName, int]]]:
     """Yield what is missing per pod set and flavor, the smallest part of the request first."""
     found: dict[tuple[str, FlavorName], dict[ResourceName, int]] = {}
+    asked: dict[FlavorResource, int] = {}
     for name, one in obstacles(ruling):
-        lack = one.lack() if isinstance(one, Shortage | Excess) else None
+        lack = lack_of(one)
         if lack is not None:
+            asked[lack.resource] = lack.asked
             short = found.setdefault((name, lack.resource.flavor), {})
             missing = lack.missing
             if lack.capacity:
                 free = max(0, ruling.entry.node.cell(lack.resource).available())
                 missing = lack.asked - free
             short[lack.resource.resource] = missing
-    asked = {(lack.resource): lack.asked for lack in _lacks(ruling)}
 
     def part(one: tuple[tuple[str, FlavorName], dict[ResourceName, int]]) -> float:
         (_, flavor), short = one
@@ -140,13 +140,6 @@ def _shortages(
 
     for (name, flavor), short in sorted(found.items(), key=part):
         yield name, flavor, short
-
-
-def _lacks(ruling: Ruling) -> Iterator[Lack]:
-    for _, one in obstacles(ruling):
-        lack = one.lack() if isinstance(one, Shortage | Excess) else None
-        if lack is not None:
-            yield lack
 
 
 def _rounded(resource: ResourceName, amount: int) -> int:

@@ -63,14 +63,14 @@ def of_item(memory: Memory, item: Item, wait: Wait, *, short: bool) -> Iterator[
 def _released(memory: Memory, item: Item) -> Iterator[Wake]:
     """Say what has to be released."""
     peers = item.peers
-    shelves = [
-        (slot.resource, amount) for slot, amount in peers.asked.items() if slot.resource is not None
-    ]
-    for one, amount in peers.lacks or shelves:
-        told_of = f"{quantity(one.resource, amount)} {one.resource} of flavor {one.flavor}"
-        may_preempt = "" if peers.lacks else ", from free quota and from those it may preempt"
-        yield Wake(event="Release", text=f"{told_of} can be had{may_preempt}")
-    if not peers.lacks and not shelves:
+    shelved = False
+    for (_, one, priority), amount in peers.asked.items():
+        if one is not None:
+            shelved = True
+            told_of = f"{quantity(one.resource, amount)} {one.resource} of flavor {one.flavor}"
+            victims = "" if priority is None else ", from free quota and from those it may preempt"
+            yield Wake(event="Release", text=f"{told_of} can be had{victims}")
+    if not shelved:
         root = memory.root_of(peers.queue)
         tree = "its queue" if root is None or root.is_queue else f"the tree of cohort {root.name}"
         yield Wake(event="Release", text=f"anybody in {tree} gives quota back")

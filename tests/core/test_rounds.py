@@ -12,6 +12,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
+from queueing.core.reasons import Shortage
 from queueing.core.settings import Compatibility, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import (
@@ -86,9 +87,8 @@ def test_a_head_that_does_not_fit_says_how_much_is_missing() -> None:
         "insufficient unused quota for cpu in flavor default, 2 more needed"
     )
     assert (wait.reason, wait.mode) == (Reason.WAITING_FOR_QUOTA, Mode.NO_CANDIDATES)
-    assert [(lack.missing, lack.capacity) for lack in judgement.entry.assignment.lacks()] == [
-        (2_000, False)
-    ]
+    [(pod_set, [short])] = judgement.entry.assignment.troubles
+    assert (pod_set, short) == ("main", Shortage(CPU, 4_000, 2_000))
 
 
 def test_a_head_larger_than_all_there_is_says_so() -> None:

@@ -9,7 +9,7 @@ from queueing.core.facts import PodSetAssignment
 from queueing.core.flavors.grades import FIT, NO_FIT, Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
-from queueing.core.reasons import Lack, Obstacle, Severity, describe
+from queueing.core.reasons import Obstacle, Severity, describe
 from queueing.core.sharing import Use, less
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.assignment import Occupancy
@@ -108,16 +108,6 @@ class Assignment:
         """Why it does not fit, as the message of that condition."""
         return describe(self.troubles)
 
-    def lacks(self) -> tuple[Lack, ...]:
-        """Return the quota that was missing anywhere in the search, without duplicates.
-
-        What is short in a flavor that has too little of another resource is left out: more of it
-        would not help.
-        """
-        return tuple(
-            dict.fromkeys(one for _, obstacles in self.troubles for one in _helpful(obstacles))
-        )
-
     def pod_sets(self) -> tuple[PodSetAssignment, ...]:
         """Return the assignment per pod set; parts that were not reached are left out."""
         key = (len(self.choices), *self.chosen)
@@ -158,11 +148,3 @@ class Assignment:
             for number, one in enumerate(self.demand.pod_sets)
             if number in flavors
         )
-
-
-def _helpful(obstacles: Sequence[Obstacle]) -> Sequence[Lack]:
-    lacks = [lack for lack in (one.lack() for one in obstacles) if lack is not None]
-    too_small = {one.resource.flavor for one in lacks if one.capacity}
-    if not too_small:
-        return lacks
-    return [one for one in lacks if one.capacity or one.resource.flavor not in too_small]

@@ -20,9 +20,6 @@ from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.ordering import QueueKey
 from queueing.core.usage import Demand
 
-Lacks = tuple[tuple[FlavorResource, int], ...]
-"""Amounts of flavor-resources. Another attempt is worthwhile once one of them is available."""
-
 
 class Stand(Enum):
     """The state of equivalent workloads since they were last judged."""
@@ -116,9 +113,6 @@ class Peers:
     """Their place there: the order of their first item when they were put there."""
     stand: Stand = READY
     wait: Wait | None = None
-    lacks: Lacks = ()
-    """The amounts of free quota that they wait for, by their last judgement; empty if other things
-    may help, too."""
     is_limited: bool = False
     """Whether budgets or restraints bore on the judgement by which they wait."""
 

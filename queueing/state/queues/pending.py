@@ -9,7 +9,7 @@ those that are PARKED on any number of shelves, others in no row; all at their f
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
@@ -161,9 +161,7 @@ class PendingQueue:
             return
         self.usage_of = usage_of
         for peers in self.peers.values():
-            local_queue, before = self._turns_of(peers), peers.asked.items()
-            asked = {one._replace(local_queue=local_queue): amount for one, amount in before}
-            self._put(peers, asked)
+            self._put(peers, self._in_turn(peers, peers.asked))
 
     def set_aside(self, peers: Peers, stand: Stand) -> None:
         """Set the state of peers that were judged; they are on no shelf then."""
@@ -176,22 +174,10 @@ class PendingQueue:
         else:
             self.hopeful[peers] = None
 
-    def shelve(
-        self,
-        peers: Peers,
-        amounts: Iterable[tuple[FlavorResource, int]],
-        priority: int | None = None,
-    ) -> None:
-        """Put parked peers on shelves until one of these amounts can be had.
-
-        With a priority, what possible victims hold counts as well as free quota: see `Slot`.
-        """
+    def shelve(self, peers: Peers, amounts: Mapping[Slot, int]) -> None:
+        """Put parked peers on shelves until one of these amounts can be had."""
         self.hopeful.pop(peers, None)
-        local_queue, asked = self._turns_of(peers), dict[Slot, int]()
-        for resource, amount in amounts:
-            slot = Slot(local_queue, resource, priority)
-            asked[slot] = min(amount, asked.get(slot, amount))
-        self._put(peers, asked)
+        self._put(peers, self._in_turn(peers, amounts))
 
     def covered(self, bound: Bound) -> Peers | None:
         """Return the first peers on a shelf for which there is enough, by `bound`.
@@ -236,9 +222,10 @@ class PendingQueue:
         self._put(peers, self._in_lane(peers.local_queue))
         return True
 
-    def _turns_of(self, peers: Peers) -> Key | None:
-        """Return the LocalQueue in whose rows peers are; None where LocalQueues take no turns."""
-        return None if self.usage_of is None else peers.local_queue
+    def _in_turn(self, peers: Peers, asked: Mapping[Slot, int]) -> Mapping[Slot, int]:
+        """Return rows as those of the peers' LocalQueue, or of all where these take no turns."""
+        local_queue = None if self.usage_of is None else peers.local_queue
+        return {one._replace(local_queue=local_queue): amount for one, amount in asked.items()}
 
     def _in_lane(self, local_queue: Key | None) -> Mapping[Slot, int]:
         return IN_LANE if self.usage_of is None else {Slot(local_queue): 0}

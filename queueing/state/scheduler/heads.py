@@ -82,7 +82,7 @@ def head_of(memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wai
         return None
     strict = fact.strategy is STRICT
     while True:
-        item = _first_of(memory, queue, reach) if queue.shelves else queue.head()
+        item = _first_of(queue, reach) if queue.shelves else queue.head()
         if item is None:
             return None
         if strict and not may_lead(memory, queue, item):
@@ -95,19 +95,16 @@ def head_of(memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wai
             return None
 
 
-def _first_of(memory: Memory, queue: PendingQueue, reach: Reach) -> Item | None:
+def _first_of(queue: PendingQueue, reach: Reach) -> Item | None:
     """Return the first of a queue that is READY, or that waits on a shelf and may fit now.
 
-    Who waits for free quota only is judged where it is, and stays there if others are faster.
+    That one is judged where it is, and stays there if others are faster.
     """
     while (peers := queue.covered(reach.most)) is not None:
-        if peers.lacks:
-            return peers.top()
         missing = reach.missing(peers)
         if missing is None:
-            memory.wake(peers)
-            break
-        queue.shelve(peers, missing, peers.priority)
+            return peers.top()
+        queue.shelve(peers, missing)
     return queue.head()
 
 
@@ -205,7 +202,6 @@ def _set_aside(memory: Memory, item: Item, found: Refusal) -> Wait:
     peers = item.peers
     wait = item.waits(found.requeue, found.reason, found.message)
     item.wait = peers.wait = wait
-    peers.lacks = ()
     inadmissible = wait.requeue is not Requeue.IMMEDIATE
     memory.queues[peers.queue].set_aside(peers, PARKED if inadmissible else BLOCKING)
     memory.touch(peers.queue, peers.local_queue)
@@ -221,11 +217,10 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         queue = queues.get(name)
         if queue is None or name in asleep:
             return 0
-        if queue.lanes:
-            return queue.may_take(resource, left)
-        on_shelf = groups.get(name)
-        asked = 0 if on_shelf is None else on_shelf.requests.get(resource, 0)
-        return asked if asked <= left else 0
+        head = groups.get(name)
+        asked = 0 if head is None or head.competes else head.requests.get(resource, 0)
+        taken = asked if asked <= left else 0
+        return min(left, taken + queue.may_take(resource, left))
 
     limits = memory.trees.limits if memory.rules.weighs_work else {}
     plain = World(

@@ -3,10 +3,12 @@
 It waits on a shelf for that amount, and is not judged at each event.
 """
 
+from collections.abc import Mapping
+
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.preemption import reach
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Lacks, Peers
+from queueing.state.queues.peers import Peers, Slot
 
 
 class Reach:
@@ -25,36 +27,33 @@ class Reach:
         """
         node = self._tree.queue(name)
         if priority is None:
-            return (node.cells.get(resource) or node.cell(resource)).available()
+            return node.available(resource)
         policies = self._memory.objects.queues[name].preemption
         return self._reach.most(node, resource, priority, policies, self._memory.ledger)
 
-    def missing(self, peers: Peers) -> Lacks | None:
-        """Return amounts before one of which can be had peers cannot be admitted.
+    def missing(self, peers: Peers) -> Mapping[Slot, int] | None:
+        """Return the shelves of peers, with amounts before one of which can be had they must wait.
 
         None if they might be admitted now. Empty means that no amount would help.
         """
-        if peers.demand.may_shrink or peers.demand.claims:
+        demand = peers.demand
+        if demand.may_shrink or demand.claims:
             return None
-        name, priority = peers.queue, peers.priority
-        for group in self._memory.objects.queues[name].groups:
-            for one in peers.demand.pod_sets:
-                if any(ask.resource in group.covered for ask in one.pod_set.devices):
-                    return None
-                asked = [
-                    (resource, amount * one.count)
-                    for resource, amount in one.pod_set.requests.items()
-                    if resource in group.covered
-                ]
-                short = []
-                for flavor in group.flavors:
-                    for resource, amount in asked:
-                        place = FlavorResource(flavor.flavor, resource)
-                        if amount > self.most(name, place, priority):
-                            short.append((place, amount))
-                            break
-                    else:
+        rules, settings = self._memory.objects.rules[peers.queue], self._memory.settings
+        priority = None if rules.never_preempts else peers.priority
+        outline = rules.offer.outline(demand, settings.quota_check)
+        for ask in (one for part in outline.parts for one in part.asks):
+            short = dict[Slot, int]()
+            for option, obstacle in zip(ask.group.options, ask.obstacles, strict=True):
+                if obstacle is not None:
+                    continue
+                for name, amount in ask.amounts_in(option.name):
+                    resource = option.resources[name]
+                    if amount > self.most(peers.queue, resource, priority):
+                        short[Slot(None, resource, priority)] = amount
                         break
                 else:
-                    return tuple(short)
+                    break
+            else:
+                return short
         return None

@@ -41,7 +41,7 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
         sticky = not memory.rules.promises and not strict and bool(ruling.preemptions)
         isolate(memory, item, sticky=sticky)
         peers = item.peers
-    peers.wait, peers.is_limited, peers.lacks = wait, ruling.entry.is_limited, ()
+    peers.wait, peers.is_limited = wait, ruling.entry.is_limited
     set_aside(memory, peers, _stand_of(memory, peers, ruling, wait))
     if not memory.rules.waits_for_lacks:
         if peers.stand is PARKED:
@@ -69,34 +69,24 @@ def set_aside(memory: Memory, peers: Peers, stand: Stand) -> None:
     memory.touch(peers.queue, peers.local_queue)
 
 
-def shelve(memory: Memory, item: Item, ruling: Ruling, reach: Reach) -> None:
+def shelve(memory: Memory, item: Item, reach: Reach) -> None:
     """Put a workload that was parked, with its equals, on the shelves of what would help it.
 
-    Where only free quota can help, these are the amounts that the search missed; else those that
-    free quota and all possible victims together do not cover. Nothing is done if other things may
-    help, too.
+    These are the amounts that free quota and all possible victims together do not cover. Nothing is
+    done if other things may help, too.
     """
     peers = item.peers
     if peers.stand is not PARKED or peers.wait is None or peers.wait.reason in BARRED:
         return
-    queue, node = memory.queues[peers.queue], ruling.entry.node
+    queue = memory.queues[peers.queue]
     if peers.wait.reason is Reason.TOPOLOGY_PLACEMENT_FAILED:
         groups = memory.objects.queues[peers.queue].groups
         if not peers.demand.may_shrink and all(len(one.flavors) == 1 for one in groups):
-            queue.shelve(peers, ())  # it fits nowhere, whoever leaves: only nodes can help
+            queue.shelve(peers, {})  # it fits nowhere, whoever leaves: only nodes can help
         return
-    rules, demand = ruling.entry.rules, ruling.entry.head.demand
-    simple = not (len(demand.pod_sets) > 1 or demand.may_shrink or demand.claims)
-    if rules.never_preempts and simple and ruling.entry.head.progress is None:
-        found = ruling.entry.assignment.lacks()
-        lacks = tuple((one.resource, one.asked) for one in found if not one.capacity)
-        if found and all(node.available(resource) < asked for resource, asked in lacks):
-            peers.lacks = lacks
-            queue.shelve(peers, lacks)
-            return
     missing = reach.missing(peers)
     if missing is not None:
-        queue.shelve(peers, missing, peers.priority)
+        queue.shelve(peers, missing)
 
 
 def requeue_skipped(memory: Memory, item: Item) -> None:

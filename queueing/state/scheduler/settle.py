@@ -32,7 +32,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     changed: set[Node] = set()
     """Roots of trees in which anything happened that another try may find different."""
     skipped: list[Item] = []
-    requeued: list[tuple[Item, Ruling]] = []
+    requeued: list[Item] = []
     as_kueue, roots = not memory.rules.waits_for_lacks, memory.trees.roots
     for ruling in rulings:
         decision = ruling.decision
@@ -54,15 +54,15 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
             continue
         else:
             requeue(memory, item, ruling, decision)
-            requeued.append((item, ruling))
+            requeued.append(item)
         changed.add(roots[ruling.entry.head.queue])
     for item in skipped:
         if roots[item.peers.queue] not in changed:  # it would lose in the same way again
             requeue_skipped(memory, item)
     if requeued and not as_kueue:
         reach = Reach(memory)
-        for item, ruling in requeued:
-            shelve(memory, item, ruling, reach)
+        for item in requeued:
+            shelve(memory, item, reach)
     return decided
 
 
