@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from itertools import chain
 
+from msgspec.structs import replace
+
 from queueing.core.admissibility import refusal
 from queueing.core.decisions import BARRED, Mode, Reason, Wait
 from queueing.core.entries import Ruling
@@ -10,10 +12,11 @@ from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
-from queueing.core.reasons import TOO_MANY_LEAVE, Excess, Obstacle, Shortage
+from queueing.core.reasons import TOO_MANY_LEAVE, Excess, NoPlace, Obstacle, Shortage
 from queueing.explain.model import Blocker
 from queueing.explain.place import blocking_front
 from queueing.explain.probe import lack_of, obstacles
+from queueing.explain.scattered import scattered
 from queueing.explain.spelling import listed, told
 from queueing.state.memory.memory import Held, Memory
 
@@ -91,7 +94,7 @@ def of_queued(
         text = "it would preempt others, and as many as allowed are leaving already"
         yield _blocker("Victims", "", text)
     elif ruling is not None:
-        yield from _of_ruling(ruling)
+        yield from _of_ruling(memory, ruling)
         if fact.preemption_gated:
             yield _blocker("Gate", "preemption gate", "a gate forbids it to preempt others")
 
@@ -144,7 +147,7 @@ def _pods(memory: Memory, name: QueueName) -> Blocker:
     return _blocker("Pods", f"Workload {waited[0]}" if waited else "", text)
 
 
-def _of_ruling(ruling: Ruling) -> Iterator[Blocker]:
+def _of_ruling(memory: Memory, ruling: Ruling) -> Iterator[Blocker]:
     """Yield what is in the way in each flavor, shortages first."""
     found = obstacles(ruling)
     seen: dict[tuple[str, str], None] = {}
@@ -152,7 +155,9 @@ def _of_ruling(ruling: Ruling) -> Iterator[Blocker]:
     for name, one in chain(shortages, (one for one in found if one not in shortages)):
         if (name, one.text) not in seen:
             seen[name, one.text] = None
-            yield _obstacle(ruling, name, one)
+            blocker = _obstacle(ruling, name, one)
+            more = scattered(memory, ruling.entry, name) if isinstance(one, NoPlace) else ""
+            yield replace(blocker, text=f"{blocker.text}; {more}") if more else blocker
 
 
 def _obstacle(ruling: Ruling, pod_set: str, one: Obstacle) -> Blocker:
@@ -160,7 +165,8 @@ def _obstacle(ruling: Ruling, pod_set: str, one: Obstacle) -> Blocker:
     lack = lack_of(one)
     if lack is None:
         text = _lowered(one.text).replace(" <nil>}", "}")
-        return _blocker("Flavor", "", text, pod_set=pod_set)
+        kind = "Place" if isinstance(one, NoPlace) else "Flavor"
+        return _blocker(kind, "", text, pod_set=pod_set)
     flavor, name = lack.resource
     cell = node.cell(lack.resource)
     if lack.capacity:

@@ -19,8 +19,8 @@ class Blocker(Part, frozen=True, kw_only=True):
     """One thing that keeps a workload from being admitted, or from running."""
 
     kind: str
-    """Quota, Capacity, Flavor, Turn, Stopped, Inactive, Gate, Deactivated, Queue, Check, Backoff,
-    Victims, Pods, Budget, Namespace or Other."""
+    """Quota, Capacity, Flavor, Place, Turn, Stopped, Inactive, Gate, Deactivated, Queue, Check,
+    Backoff, Victims, Pods, Budget, Namespace or Other."""
     object: str
     """The object that blocks: `ClusterQueue vision`, `AdmissionCheck dws`; empty if it is none."""
     text: str
