@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import partial
 from random import Random
 
@@ -9,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from queueing.core.decisions import Admit, Cycle, Preempt
-from queueing.core.facts import NodeUsageFact, PodSetAssignment, WorkloadFact
+from queueing.core.facts import FlavorFact, NodeUsageFact, PodSetAssignment, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility
 from queueing.core.topology.assignment import HOSTNAME, Assignment
@@ -85,7 +86,12 @@ class Measured(LivingCluster):
         """Return what is left in a leaf; where it is no host, flavors do not see each other."""
         left: Counter[ResourceName] = Counter()
         levels = placement.levels
-        here = [one for one in self.nodes() if tuple(map(one.labels.get, levels)) == values]
+        wanted = self._labels(one)
+        here = [
+            node
+            for node in self.nodes()
+            if tuple(map(node.labels.get, levels)) == values and wanted <= node.labels.items()
+        ]
         assert here, values
         names = {one.name for one in here}
         for node in here:
@@ -98,6 +104,17 @@ class Measured(LivingCluster):
             if mine and place.hosts is (levels == (HOSTNAME,)):
                 left.subtract(place.usage.get(",".join(values), {}))
         return dict(left)
+
+    def _labels(self, one: PodSetAssignment) -> AbstractSet[tuple[str, str]]:
+        """Return the labels of the nodes of the flavor that places a pod set."""
+        flavors = (fact for fact in self.objects.values() if isinstance(fact, FlavorFact))
+        mine = {*one.flavors.values()}
+        return {
+            label
+            for fact in flavors
+            if fact.topology and fact.name in mine
+            for label in fact.node_labels.items()
+        }
 
     def _is_together(self, level: str | None, one: PodSetAssignment) -> None:
         if level is None or one.placement is None or level not in self.levels():
