@@ -10,9 +10,9 @@ the table of commands (`lazy`). A command has the module of its name, or a packa
 (`run`, `serve`), `local` (`demo`, `dev`), `usage`, `kind` (`check`, `list`), `get` (`get`, `top`),
 `simulate`, `submit`, `topology`, `trace`.
 Commands that ask: `explain` (its answers: `explanations`), `plan` (laid out by `plan_tables`),
-`credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a
-cluster by `live` (which of them, says `reading`). `replay` repeats a
-recording. Commands that write: `stop`, `suspend` and
+`credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a cluster by
+`live` (which of them, says `reading`). `replay` repeats a recording; `ui` leads a browser to the
+page by `page_forward`. Commands that write: `stop`, `suspend` and
 `resume` (`activity`), `requeue`, `delete`, `create`, `hand_over`, `uninstall`; which cluster, says
 `reaching`. What people name is read by `subjects`, found by `resolving` and completed by `names`.
 Commands that print: `crds`, `manifests`, `completion`, `version`. All print by `output`, tables

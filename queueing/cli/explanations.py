@@ -61,7 +61,7 @@ async def _ask(asked: Named, options: Options) -> tuple[Explanation | None, str]
     cluster = await load_cluster(options["kubeconfig"], options["context"])
     namespace = options["namespace"] or cluster.namespace
     async with Client(cluster, user_agent="queueing-explain") as client:
-        path = await _path(client, asked, namespace)
+        path = await path_to(client, asked, namespace)
         try:
             body = await client.send(Request("GET", f"{API}/{path}/explanation"))
         except NotFoundError as error:
@@ -76,7 +76,8 @@ async def _ask(asked: Named, options: Options) -> tuple[Explanation | None, str]
     return DECODER.decode(body), namespace
 
 
-async def _path(client: Client, asked: Named, namespace: str) -> str:
+async def path_to(client: Client, asked: Named, namespace: str) -> str:
+    """Return where something is below the API of explanations, and below the page."""
     if asked.kind == CLUSTER_QUEUE:
         return f"clusterqueues/{asked.name}"
     if asked.kind == LOCAL_QUEUE:

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "trace": CommandEntry(
             "queueing.cli.trace.command", "Draw where the time of a workload went."
         ),
+        "ui": CommandEntry("queueing.cli.ui", "Open the page in a browser, as yourself."),
         "submit": CommandEntry(
             "queueing.cli.submit.command", "Queue a command or a manifest, and follow it."
         ),

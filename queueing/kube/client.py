@@ -240,6 +240,25 @@ class Client:
             response.close()
 
     @asynccontextmanager
+    async def handed_on(self, request: Request) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Give an answer as it comes, whatever its status, for somebody else; it may last.
+
+        Raises a KubeError where there is none.
+        """
+        limits = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=_WATCH_SILENCE_S
+        )
+        grant = await self._grant()
+        try:
+            response = await self._open(request, PLAIN, limits, grant)
+        except FAILURES as failure:
+            raise named(failure, request.label) from failure
+        try:
+            yield response
+        finally:
+            response.close()
+
+    @asynccontextmanager
     async def websocket(
         self, target: Target, query: Sequence[tuple[str, str]], protocol: str
     ) -> AsyncGenerator[aiohttp.ClientWebSocketResponse]:
