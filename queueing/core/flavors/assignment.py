@@ -117,10 +117,24 @@ class Assignment:
         if not self.places and not self.delayed:
             return found
         places, delayed = self.places, self.delayed
-        return tuple(
+        placed = (
             replace(one, placement=places.get(one.name), delayed=one.name in delayed)
             for one in found
         )
+        return tuple(self._with_flavors(n, one) for n, one in enumerate(placed))
+
+    def _with_flavors(self, number: int, one: PodSetAssignment) -> PodSetAssignment:
+        """Give a pod set that requests nothing the flavors of its group, as it takes a place there.
+
+        Only by them it is known later whose nodes these are.
+        """
+        if one.placement is None or one.flavors:
+            return one
+        for part, choices in zip(self.outline.parts, self.choices, strict=False):
+            if number in part.pod_sets:
+                flavors = {resource: choice.flavor for resource, choice in choices.items()}
+                return replace(one, flavors=flavors, usage=dict.fromkeys(flavors, 0))
+        return one
 
     def occupancies(self) -> tuple[Occupancy, ...]:
         """Return what the pods use of leaves of topologies."""
