@@ -66,14 +66,14 @@ WORLDS = (rounds.worlds(), st.none())
 MISSTEPS = [
     Misstep(
         "A borrowing limit is ignored",
-        "queueing.core.quota.cell:Cell.available",
+        "queueing.core.quota.node:Cell.available",
         _without_limit,
         formulas.test_every_number_of_a_queue_equals_its_formula,
         FORESTS,
     ),
     Misstep(
         "A queue that leaves a cohort leaves its quota and usage behind",
-        "queueing.core.quota.cell:Cell.detach",
+        "queueing.core.quota.node:Cell.detach",
         _forgets_its_sums,
         tree.test_a_tree_kept_step_by_step_equals_one_built_at_once,
         CHANGES,
@@ -94,14 +94,14 @@ MISSTEPS = [
     ),
     Misstep(
         "One unit more than there is counts as available",
-        "queueing.core.quota.cell:Cell.available",
+        "queueing.core.quota.node:Cell.available",
         lambda right: lambda self: right(self) + 1,
         tree.test_taking_what_is_available_never_overspends_a_tree,
         (tree.changes, st.lists(st.sampled_from(tree.QUEUES))),
     ),
     Misstep(
         "Potential capacity leaves out what cohorts lend",
-        "queueing.core.quota.cell:Cell.potential",
+        "queueing.core.quota.node:Cell.potential",
         lambda _: lambda self: self.quota,
         tree.test_what_is_available_never_exceeds_what_could_ever_be,
         CHANGES,

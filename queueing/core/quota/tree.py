@@ -7,8 +7,7 @@ from fractions import Fraction
 from queueing.core.facts import ClusterQueueFact, CohortFact, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
 from queueing.core.placed_usage import PlacedUsage, places_of
-from queueing.core.quota.cell import Cell
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import Cell, Node
 from queueing.core.topology.forest import Forest
 
 
