@@ -49,7 +49,7 @@ class PlainBoard:
     """One line per event, for pipes and logs."""
 
     def __enter__(self) -> Self:
-        click.echo("Forty Jobs and a JobSet of three teams. Times are seconds since the start.")
+        click.echo("Forty Jobs, a JobSet and pods of three teams. Times are seconds from now on.")
         return self
 
     def __exit__(

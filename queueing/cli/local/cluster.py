@@ -34,6 +34,8 @@ SAMPLE_OBJECTS = (
 )
 FIRST = ("CustomResourceDefinition", "Namespace")
 """Kinds on which other objects depend."""
+POD = "pod"
+"""Name of the framework of pods that nothing else runs."""
 NOWHERE = "0"
 """An address to listen on that means: do not listen."""
 
@@ -68,9 +70,14 @@ def sample_jobsets() -> list[Document]:
     return load([str(samples_folder() / "jobsets")])
 
 
+def sample_pods() -> list[Document]:
+    """Return the pods of the sample teams that nothing else runs."""
+    return load([str(samples_folder() / "pods")])
+
+
 def usual() -> Configuration:
     """Return the configuration of a local cluster: what is played in it is queued."""
-    return Configuration(integrations=Integrations(frameworks=[JOB, *FRAMEWORKS]))
+    return Configuration(integrations=Integrations(frameworks=[JOB, POD, *FRAMEWORKS]))
 
 
 def alone(configuration: Configuration | None = None) -> Configuration:

@@ -1,4 +1,4 @@
-"""`queueing demo`: forty Jobs and a JobSet of three teams, in a minute and without a cluster."""
+"""`queueing demo`: forty Jobs, a JobSet and pods of three teams, in a minute, without a cluster."""
 
 import asyncio
 import json
@@ -18,6 +18,7 @@ from queueing.cli.local.cluster import (
     sample_jobs,
     sample_jobsets,
     sample_objects,
+    sample_pods,
 )
 from queueing.cli.local.sightings import Sightings
 from queueing.clock import SystemClock
@@ -32,6 +33,7 @@ LIMIT_S = 55.0
 """The demo ends by then, whatever happens."""
 _RESOURCES = {
     "Job": resources.JOBS,
+    "Pod": resources.PODS,
     "JobSet": resources.Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
 }
 SUBMIT_AT = "queueing.dev/submit-at-seconds"
@@ -101,13 +103,19 @@ async def _submit(client: Client, seen: Sightings, start: float) -> None:
     for job in sorted(_shown(), key=_submit_at):
         await asyncio.sleep(max(0.0, start + _submit_at(job) - SystemClock().monotonic()))
         metadata = job.value["metadata"]
-        key = f"{metadata['namespace']}/{job.name}"
         await client.create(_RESOURCES[job.kind].within(metadata["namespace"]), job.value)
-        seen.submit(key, metadata["labels"][QUEUE_NAME], SystemClock().monotonic() - start)
+        seen.submit(_name(job), metadata["labels"][QUEUE_NAME], SystemClock().monotonic() - start)
 
 
 def _shown() -> list[Document]:
-    return [*sample_jobs(), *sample_jobsets()]
+    return [*sample_jobs(), *sample_jobsets(), *sample_pods()]
+
+
+def _name(job: Document) -> str:
+    """Return how a job is called: a pod of a group as the group, which is admitted as one."""
+    metadata = job.value["metadata"]
+    group = metadata["labels"].get("kueue.x-k8s.io/pod-group-name")
+    return f"{metadata['namespace']}/{group or job.name}"
 
 
 def _submit_at(job: Document) -> float:
@@ -116,7 +124,7 @@ def _submit_at(job: Document) -> float:
 
 async def _watch(client: Client, seen: Sightings, board: Board, start: float) -> None:
     """Look at the cluster until all Jobs are done."""
-    expected = len(_shown())
+    expected = len({_name(job) for job in _shown()})
     while len(seen.jobs) < expected or not seen.all_done:
         queues = await _list(client, resources.CLUSTER_QUEUES)
         workloads = await _list(client, resources.WORKLOADS)

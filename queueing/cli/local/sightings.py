@@ -70,7 +70,7 @@ class Sightings:
     """Job of each Workload, by the Workload's UID."""
 
     def submit(self, job: str, queue: str, now: float) -> None:
-        """Note a Job that was just created."""
+        """Note a Job, or the last pod of a group, that was just created."""
         self.jobs[job] = Sight(job=job, queue=queue, submitted=now, since=now)
 
     def look(self, workloads: Iterable[Wire], queues: Iterable[Wire], now: float) -> list[News]:
@@ -138,7 +138,10 @@ Conditions = dict[str, tuple[str, str, str]]
 
 
 def _job_of(workload: Wire) -> str:
-    """Name the Job that a Workload belongs to; empty without one."""
+    """Name the Job, or the group of pods, that a Workload belongs to; empty without one."""
+    metadata = workload["metadata"]
+    if metadata.get("annotations", {}).get("kueue.x-k8s.io/is-group-workload") == "true":
+        return f"{metadata['namespace']}/{metadata['name']}"
     owner = next(iter(workload["metadata"].get("ownerReferences", ())), None)
     return f"{workload['metadata']['namespace']}/{owner['name']}" if owner else ""
 

@@ -100,3 +100,12 @@ def test_the_summary_has_a_line_per_team() -> None:
 
 def test_long_lines_are_cut() -> None:
     assert line_of(News(at=1.0, job="a/b", text="x" * 500)).endswith("…")
+
+
+def test_pods_of_a_group_are_one_by_the_name_of_the_group() -> None:
+    seen = Sightings()
+    seen.submit("team/ring", "main", 0.0)
+    group = workload("QuotaReserved", "Admitted")
+    marked = {"kueue.x-k8s.io/is-group-workload": "true"}
+    group["metadata"] |= {"name": "ring", "annotations": marked}
+    assert texts(seen, group, 1.0) == ["admitted to spot after 1.0 s of waiting"]
