@@ -19,7 +19,7 @@ from queueing.kube.backoff import Backoff
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.jobs.view import JobView
 from queueing.translate.requests import Surroundings
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.workloads import CheckState, Workload
 
 Hear = Callable[[Key], None]
 
@@ -43,6 +43,9 @@ class Features:
         default_factory=list
     )
     """Return annotations for pods of a job that starts, beside those that their template has."""
+    checks: list[Callable[[Workload], Sequence[CheckState]]] = field(default_factory=list)
+    """Return admission checks whose updates concern pods of a job that starts by a Workload, beside
+    those of that."""
     starts: list[Callable[[JobView, Workload], Awaitable[PodChanges]]] = field(default_factory=list)
     """Create what the pods of a Job need before it is started, by a Workload with one of its pod
     sets; return the changes of the pod template that name it."""

@@ -190,7 +190,8 @@ def _additions(
         added = added.placed(template.metadata.annotations)
     if labels.SLICE_NAME in workload.metadata.annotations:
         added = added.sliced(workload.metadata.annotations[labels.SLICE_NAME])
-    for check in workload.status.admission_checks:
+    others = (check for found in features.checks for check in found(workload))
+    for check in (*workload.status.admission_checks, *others):
         for update in check.pod_set_updates:
             if update.name == assignment.name:
                 added = added.merged(update)

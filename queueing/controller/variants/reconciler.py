@@ -4,7 +4,7 @@ Called by workers of a work queue, with the key of a Workload that has variants 
 What is written leads to the next look.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -35,7 +35,7 @@ from queueing.translate.jobs.variants import (
 from queueing.translate.outbound import variants as wire
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.workloads import CheckState, Workload
 
 NAME_TAKEN_S = 1.0
 """Seconds until a variant is made whose name a variant has that is going."""
@@ -63,6 +63,7 @@ class Variants:
         """Variant → parent."""
         term.queues.features.workload_changed.append(self._hear)
         term.queues.features.holds.append(self._holds)
+        term.queues.features.checks.append(self._checks)
 
     def _hear(self, key: Key) -> None:
         """Take in that a Workload changed: look at the parent of its family, if it is of one."""
@@ -99,6 +100,14 @@ class Variants:
         if not (has_variants(workload.metadata) and workload.spec.active):
             return False
         return is_running(self._family(workload).source)
+
+    def _checks(self, workload: Workload) -> Sequence[CheckState]:
+        """Return the admission checks of the variant by which a parent runs."""
+        if not has_variants(workload.metadata):
+            return ()
+        known = self._objects.workloads.get(workload.metadata.key)
+        source = None if known is None else self._family(known).source
+        return () if source is None else source.status.admission_checks
 
     def _family(self, parent: Workload) -> Family:
         return family_of(parent, list(self._variants(parent)), self._queue_of(parent))

@@ -136,6 +136,36 @@ async def test_the_first_admission_stays_where_a_queue_retains_it(world: MakeWor
         await w.event("RetainFirstAdmission: another Variant")
 
 
+async def test_what_a_check_of_the_variant_adds_to_pods_is_added_to_those_of_the_job(
+    world: MakeWorld,
+) -> None:
+    check = {
+        "apiVersion": KUEUE,
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "provision"},
+        "spec": {"controllerName": "example.com/provision"},
+    }
+    active = {"type": "Active", "status": "True", "reason": "Up", "message": ""}
+    active["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    strategy = {"admissionChecks": [{"name": "provision"}]}
+    async with world(**GATED) as w:
+        await w.make(check)
+        await w.patch("AdmissionCheck", "provision", {"status": {"conditions": [active]}}, "status")
+        quotas = {"best": "1", "good": "2"}
+        await w.make(*flavors(), queue(quotas, admissionChecksStrategy=strategy), LOCAL_QUEUE)
+        await w.make(job("a", cpu="2"))
+        parent = await w.workload("a", lambda _: True)
+        name = parent["metadata"]["name"]
+        good = await w.workload(name, true("QuotaReserved"))
+        update = {"name": "main", "annotations": {"example.com/provision": "done"}}
+        state = {**good["status"]["admissionChecks"][0], "state": "Ready"}
+        told = {"status": {"admissionChecks": [{**state, "podSetUpdates": [update]}]}}
+        await w.patch("Workload", good["metadata"]["name"], told, "status")
+        started = await w.until("Job", "a", runs)
+        notes = started["spec"]["template"]["metadata"]["annotations"]
+        assert notes["example.com/provision"] == "done"
+
+
 async def test_without_the_gate_a_policy_means_nothing(world: MakeWorld) -> None:
     async with world() as w:
         await w.make(*flavors(), queue({"best": "1", "good": "2"}), LOCAL_QUEUE)
