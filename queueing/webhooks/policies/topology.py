@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from queueing.translate.labels import GANG
 from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import WHOLE_NUMBER, Demand
 from queueing.webhooks.workloads import ELASTIC
@@ -16,10 +17,24 @@ CLOSENESS: Final = (REQUIRED, PREFERRED, UNCONSTRAINED)
 NOT_ELASTIC: Final = {REQUIRED: "required", PREFERRED: "preferred"}
 
 GROUP: Final = f"{PREFIX}group-name"
+SLICES: Final = f"{PREFIX}slice-required-topology-constraints"
+TRUTH: Final = ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"]
+"""What Go reads as a boolean."""
+_LISTED: Final = ", ".join(f'"{one}"' for one in CLOSENESS)
 LEVELS: Final = (REQUIRED, PREFERRED, SLICE_REQUIRED)
 _LABEL: Final = "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 
 _WHOLE: Final = f"variables.sliceSize.matches('^{WHOLE_NUMBER}$')"
+
+
+_APART: Final = (
+    (GROUP, SLICE_SIZE),
+    (GROUP, SLICE_REQUIRED),
+    (SLICES, SLICE_REQUIRED),
+    (SLICES, SLICE_SIZE),
+    (SLICES, GROUP),
+)
+"""Annotations that the same pods must not have together; the first of each pair is refused."""
 
 
 def variables_of(annotations: str) -> dict[str, str]:
@@ -37,7 +52,7 @@ def demands_on(path: str) -> tuple[Demand, ...]:
         Demand(
             path=path,
             expression=f"size({list(CLOSENESS)}.filter(a, a in variables.template)) <= 1",
-            message="must not contain more than one topology annotation",
+            message=f"must not contain more than one topology annotation: [{_LISTED}]",
         ),
         *(
             Demand(
@@ -49,22 +64,21 @@ def demands_on(path: str) -> tuple[Demand, ...]:
         ),
         Demand(
             path=f"{path}[{UNCONSTRAINED}]",
-            expression=f"variables.template[?'{UNCONSTRAINED}'].orValue('true')"
-            " in ['true', 'false']",
+            expression=f"variables.template[?'{UNCONSTRAINED}'].orValue('true') in {TRUTH}",
             message="must be a boolean value",
         ),
         Demand(
             path=size,
             expression=f"'{SLICE_SIZE}' in variables.template"
             f" || !('{SLICE_REQUIRED}' in variables.template)",
-            message=f"must be set when {SLICE_REQUIRED} is specified",
-            fault=CauseType.FORBIDDEN,
+            message=f"must be set when '{SLICE_REQUIRED}' is specified",
+            fault=CauseType.REQUIRED,
         ),
         Demand(
             path=size,
             expression=f"!('{SLICE_SIZE}' in variables.template)"
             f" || '{SLICE_REQUIRED}' in variables.template",
-            message=f"may not be set when {SLICE_REQUIRED} is not specified",
+            message=f"may not be set when '{SLICE_REQUIRED}' is not specified",
             fault=CauseType.FORBIDDEN,
         ),
         Demand(
@@ -74,8 +88,8 @@ def demands_on(path: str) -> tuple[Demand, ...]:
         ),
         Demand(
             path=size,
-            expression=f"!{_WHOLE} || int(variables.sliceSize) > 0",
-            message="must be greater than 0",
+            expression=f"!{_WHOLE} || int(variables.sliceSize) >= 1",
+            message="must be greater than or equal to 1",
         ),
         Demand(
             path=f"{path}[{GROUP}]",
@@ -86,8 +100,18 @@ def demands_on(path: str) -> tuple[Demand, ...]:
             path=f"{path}[{GROUP}]",
             expression=f"!('{GROUP}' in variables.template)"
             f" || {[REQUIRED, PREFERRED]}.exists(a, a in variables.template)",
-            message=f"may not be set when neither {PREFERRED} nor {REQUIRED} is specified",
+            message=f"may not be set when neither '{PREFERRED}' nor '{REQUIRED}' is specified",
             fault=CauseType.FORBIDDEN,
+        ),
+        *(
+            Demand(
+                path=f"{path}[{name}]",
+                expression=f"!('{name}' in variables.template)"
+                f" || !('{other}' in variables.template)",
+                message=f"may not be set when '{other}' is specified",
+                fault=CauseType.FORBIDDEN,
+            )
+            for name, other in _APART
         ),
     )
 
@@ -96,6 +120,7 @@ _PATH: Final = "spec.template.metadata.annotations"
 OF_JOBS: Final = {
     **variables_of("object.spec.template.?metadata.?annotations.orValue({})"),
     "elastic": f"object.metadata.?annotations[?'{ELASTIC}'].orValue('') == 'true'",
+    "gang": f"object.metadata.?labels[?'{GANG}'].hasValue()",
 }
 JOB_DEMANDS: Final = (
     *demands_on(_PATH),
@@ -113,6 +138,11 @@ JOB_DEMANDS: Final = (
         expression=f"!{_WHOLE} || int(variables.sliceSize) <= variables.parallelism",
         message="must not be greater than pod set count",
         words="'must not be greater than pod set count ' + string(variables.parallelism)",
+    ),
+    Demand(
+        path=f"{_PATH}[{GROUP}]",
+        expression=f"!('{GROUP}' in variables.template) || variables.gang",
+        message="can only define groups of exactly 2 pod sets, got: 1 pod set(s)",
     ),
 )
 
