@@ -158,7 +158,8 @@ class Starting:
         for job in jobs:
             self._events.job(job, "Started", f"Admitted by clusterQueue {queue}{told}")
             if job.is_stopped_by_deletion:
-                self._reporter.ungated(action.workload, job)
+                is_group = job.group is not None
+                self._reporter.ungated(action.workload, labels.GATE, is_group=is_group)
         for tell in self._features.started:
             tell(action.workload, jobs)
 

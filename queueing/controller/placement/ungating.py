@@ -15,6 +15,7 @@ from queueing.kube.resources import PODS
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate.inbound.placement import placement
 from queueing.translate.jobs.placed_pods import PlacedPod, Way, letting_go, ways
+from queueing.translate.labels import POD_GROUP, TOPOLOGY_GATE
 from queueing.translate.outbound.conditions import versioned
 from queueing.translate.wire.workloads import Workload
 
@@ -24,6 +25,7 @@ class Ungating:
 
     def __init__(self, term: Term, placed: PlacedWorkloads, pods: Pods) -> None:
         self._writes, self._placed, self._pods = term.writes, placed, pods
+        self._reporter = term.reporter
         self.queue: WorkQueue[Key] = WorkQueue()
 
     def pod_changed(self, name: Key, pod: PlacedPod) -> None:
@@ -40,20 +42,21 @@ class Ungating:
         pods = self._pods.of(name)
         if not any(one.is_gated for one in pods):
             return
-        found: list[tuple[PlacedPod, Way]] = []
         for workload in self._placed.started(name)[-1:]:
+            found: list[tuple[PlacedPod, Way]] = []
             asked = {one.name: one for one in workload.spec.pod_sets}
             admission = workload.status.admission
             for one in () if admission is None else admission.pod_set_assignments:
                 assignment = placement(one.topology_assignment)
                 if assignment is not None and one.name in asked:
                     found += ways(workload, asked[one.name], assignment, pods)
-        await all_of(self._let_go(pod, way) for pod, way in found)
+            await all_of(self._let_go(workload, pod, way) for pod, way in found)
 
-    async def _let_go(self, pod: PlacedPod, way: Way) -> None:
+    async def _let_go(self, workload: Workload, pod: PlacedPod, way: Way) -> None:
         meta = pod.metadata
         try:
             change = versioned(meta, letting_go(pod, way))
             await self._writes.patch(PODS.at(meta.name, meta.namespace), change)
         except NotFoundError:
             return
+        self._reporter.ungated(workload, TOPOLOGY_GATE, is_group=POD_GROUP in meta.labels)

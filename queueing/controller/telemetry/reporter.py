@@ -33,8 +33,6 @@ from queueing.observe.spans import root_of
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
-from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import GATE
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -222,14 +220,14 @@ class Reporter:
         if self.traces is not None:
             self.traces.step(workload.metadata.key, "unsuspend", began, self.now())
 
-    def ungated(self, workload: Workload, pod: JobView) -> None:
-        """Note that a pod lost its gate by an admission."""
+    def ungated(self, workload: Workload, gate: str, *, is_group: bool) -> None:
+        """Note that a pod lost a gate by an admission."""
         admitted, admission = workload.status.true_since("Admitted"), workload.status.admission
         if admitted is not None and admission is not None:
             self.metrics.pod_scheduling_gate_removal_seconds.labels(
-                name=GATE,
+                name=gate,
                 cluster_queue=admission.cluster_queue,
-                is_group="false" if pod.group is None else "true",
+                is_group="true" if is_group else "false",
             ).observe(max(self.now() - admitted, 0.0))
 
     def handed_down(self, workload: Workload, job: Meta) -> str:
