@@ -21,6 +21,7 @@ from queueing.core.quota.tree import QuotaTree
 from tests.lives.random_events import EVERYTHING, GENTLE, Life, Table
 from tests.properties import test_bad_input_laws as bad_input
 from tests.properties import test_kueue_laws as kueue
+from tests.properties import test_placed_laws as places
 from tests.properties import test_preemption_laws as preemption
 from tests.properties import test_promise_laws as promises
 from tests.properties import test_reach_laws as reach
@@ -163,6 +164,21 @@ FAULTS = [
         always(answer=True),
         usage.an_admission_takes_only_what_was_available,
         seed=1,
+    ),
+    Fault(
+        "An entry of a round does not see the places that the entries before it took",
+        "queueing.core.topology.forest:Forest.has_room",
+        always(answer=True),
+        places.an_admission_takes_only_what_is_free_on_nodes,
+        lives=places.placed,
+    ),
+    Fault(
+        "A node that is gone stays in the tree",
+        "queueing.core.topology.tree:Tree.drop_node",
+        always(None),
+        places.what_is_free_is_kept_as_if_it_was_counted_anew,
+        seed=2,
+        lives=places.placed,
     ),
     Fault(
         "Victims that are not needed are preempted, too",

@@ -165,12 +165,12 @@ def free_of(cluster: LivingCluster, *, anew: bool = False) -> dict[str, object]:
     return found
 
 
-EVERYWHERE: list[Law] = [
-    an_admission_takes_only_what_is_free_on_nodes,
-    what_is_free_is_kept_as_if_it_was_counted_anew,
+LAWS = [
+    pytest.param(an_admission_takes_only_what_is_free_on_nodes, id="only what is free"),
+    pytest.param(what_is_free_is_kept_as_if_it_was_counted_anew, id="as if counted anew"),
 ]
 OF_PLACES = [
-    pytest.param(law, mode, id=f"{law.__name__}, {mode}") for law in EVERYWHERE for mode in MODES
+    pytest.param(*law.values, mode, id=f"{law.id}, {mode}") for law in LAWS for mode in MODES
 ]
 
 
