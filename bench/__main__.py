@@ -21,7 +21,7 @@ from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
 SCENARIOS = (
-    *("a", "b", "c", "d", "d-claims", "i", "pods", "pod-groups", "pods-of-others"),
+    *("a", "a-watched", "b", "c", "d", "d-claims", "i", "pods", "pod-groups", "pods-of-others"),
     *("e", "e-sizes", "e-worst", "e-credits", "credits", "topology", "topology-preemption"),
 )
 UNLESS_TOLD = ("a", "d", "e")
@@ -42,6 +42,7 @@ Examples:
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
   python -m bench e-worst                many candidates for one head, many queues in a tree
   python -m bench a --scale 0.02         a short look
+  python -m bench a-watched --turns 3    (a), alone and while people and Prometheus look on
   python -m bench e-credits              what a credit policy costs, in pairs
   python -m bench credits                tenants that come in bursts, with and without credits
   python -m bench topology --scale 1     placement on 640, 5,000 and 50,000 nodes
@@ -69,7 +70,7 @@ Examples:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Runs of each mode in (i), the two in turns.",
+    help="Runs of each mode in (i), and of each way in (a-watched), the two in turns.",
 )
 @click.option(
     "--out",

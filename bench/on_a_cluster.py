@@ -3,7 +3,15 @@
 import asyncio
 from dataclasses import dataclass
 
-from bench import cpu, jobs_with_pods, load, plain_pods, preemption_report, preemptions
+from bench import (
+    cpu,
+    jobs_with_pods,
+    load,
+    onlookers,
+    plain_pods,
+    preemption_report,
+    preemptions,
+)
 from bench.results import TIMES, Result, percentile
 from bench.stage import (
     FLOOR_SPACE,
@@ -47,6 +55,8 @@ def run(name: str, size: Size) -> list[Result]:
             cluster.api().create(
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
             )
+        if name == onlookers.NAME:
+            return asyncio.run(onlookers.run(cluster, size.scale, size.turns))
         if name == preemption_report.NAME:
             return asyncio.run(preemptions.run(cluster, size.scale, size.turns))
         return [asyncio.run(_workloads(cluster, name, size.scale or PART))]

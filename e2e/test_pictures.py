@@ -134,7 +134,7 @@ def test_top_is_drawn(dev: Dev, kept: Path) -> None:
     picture = kept / "top.svg"
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text("$ queueing top", style="bold"))
-    console.print(Text.from_ansi(told))
+    console.print(Text.from_ansi(told.replace("\r", "")))
     svg = console.export_svg(title="queueing top", font_aspect_ratio=0.61)
     picture.write_text(FONTS.sub("", svg))
     assert all(name in told for name in ("vision", "language", "data", "WAITS"))

@@ -28,15 +28,20 @@ Row = Sequence[Cell]
 def made(header: Sequence[str], rows: Iterable[Row]) -> Table:
     """Return a table as kubectl lays one out: capitals on top, no boxes.
 
-    On a terminal the last column is cut where it does not fit.
+    On a terminal the last column is cut where it does not fit; the others keep their width for as
+    long as something of the last one is left.
     """
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for number, name in enumerate(header):
-        last = number == len(header) - 1
-        table.add_column(name, no_wrap=True, overflow="ellipsis" if last else "fold")
+        # Rich takes width from columns that may wrap first; the text of this one does not.
+        table.add_column(name, no_wrap=number < len(header) - 1)
     for row in rows:
-        table.add_row(*(Text(one.text, style=one.style) for one in row))
+        table.add_row(*(_shown(one, last=one is row[-1]) for one in row))
     return table
+
+
+def _shown(cell: Cell, *, last: bool) -> Text:
+    return Text(cell.text, style=cell.style, no_wrap=True, overflow="ellipsis" if last else "fold")
 
 
 def rendered(what: RenderableType) -> str:

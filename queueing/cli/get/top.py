@@ -164,6 +164,8 @@ def _usage(queue: Wire) -> Iterator[list[Cell]]:
             for one in flavor["resources"]:
                 name, nominal = one["name"], str(one["nominalQuota"])
                 used = held.get((flavor["name"], name), "0")
+                if not (amount(name, used) or amount(name, nominal)):
+                    continue
                 share = _share(name, used, nominal)
                 style = "magenta" if share > 1 else ""
                 bar = "█" * min(BAR, round(share * BAR)) + ("+" if share > 1 else "")
