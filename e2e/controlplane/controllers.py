@@ -45,6 +45,24 @@ JOBSET = JobController(
     version="v0.12.0",
     manifests=("config/components/crd/bases", "config/components/webhook"),
 )
+MPI = JobController(
+    module="github.com/kubeflow/mpi-operator",
+    version="v0.8.2",
+    package="cmd/mpi-operator",
+    manifests=("manifests/base",),
+)
+TRAINING = JobController(
+    module="github.com/kubeflow/training-operator",
+    version="v1.8.1",
+    package="cmd/training-operator.v1",
+    manifests=("manifests/base/crds", "manifests/base/webhook"),
+)
+TRAINER = JobController(
+    module="github.com/kubeflow/trainer/v2",
+    version="v2.0.0",
+    package="cmd/trainer-controller-manager",
+    manifests=("manifests/base/crds", "manifests/base/webhook"),
+)
 
 
 def built(one: JobController) -> Built:

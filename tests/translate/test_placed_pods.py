@@ -95,7 +95,8 @@ def test_workers_of_a_leader_worker_set_are_numbered_after_their_leader() -> Non
     index = "leaderworkerset.sigs.k8s.io/worker-index"
     workers = {"name": "worker", "topologyRequest": {"podIndexLabel": index}}
     both = workload({"name": "leader", "count": 1}, workers)
-    pods = [pod(name, pod_set="worker", **{index: n}) for name, n in (("c", "1"), ("a", "3"))]
+    ranks = {"c": {index: "1"}, "a": {index: "3"}}
+    pods = [pod(name, pod_set="worker", **labels) for name, labels in ranks.items()]  # type: ignore[arg-type]
     assert sent(both, pods, number=1) == {"c": "n1", "a": "n2"}
 
 
