@@ -11,6 +11,9 @@ from queueing.translate.requests import Surroundings, pod_requests
 from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import Workload
 
+_ASKS = ("containers", "init_containers", "resources", "overhead", "runtime_class_name")
+"""Fields of a pod's spec that its requests depend on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -58,7 +61,7 @@ def exceeds(pod: PodJob, workload: Workload, around: Surroundings) -> bool:
     Whoever makes its pods may not add to them either: nothing would be charged for that.
     """
     charged = next((one for one in workload.spec.pod_sets if one.name == pod.role), None)
-    if charged is None:
+    if charged is None or _alike(charged.template, pod.pod_sets[0].template):
         return False
     most = _requests(charged.template, around)
     asked = _requests(pod.pod_sets[0].template, around)
@@ -69,6 +72,11 @@ def larger(pods: Iterable[PodJob], workload: Workload, around: Surroundings) -> 
     """Return those of some pods that ask for too much, of those that we did not start."""
     ours = (one for one in pods if one.gated or not (one.was_started or one.ended))
     return [one for one in ours if exceeds(one, workload, around)]
+
+
+def _alike(charged: PodTemplate, mine: PodTemplate) -> bool:
+    """Say whether all that requests depend on is the same, as it mostly is: far cheaper to tell."""
+    return all(getattr(charged.spec, name) == getattr(mine.spec, name) for name in _ASKS)
 
 
 def _requests(template: PodTemplate, around: Surroundings) -> Mapping[str, int]:
