@@ -10,6 +10,7 @@ import pytest
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.conftest import launching
+from e2e.identities import CONTROLLER
 from e2e.jobs import running, wait_job, wait_told
 from e2e.nodes import POOL
 from e2e.objects import Pods as Template
@@ -52,6 +53,8 @@ def test_a_pod_waits_runs_and_ends_or_makes_way(queued: Cluster, space: World) -
 
     create(space, "second", Template(run_s=0))
     wait_workload(space, "second", bool, "made")
+    lose_mark(queued, space, "first")
+    assert holds(wait_workload(space, "first", bool, "there"), "QuotaReserved")
     urgent(space, pods=1, drained_by="first")
     space.api.wait_gone("Pod", "first", space.namespace)
     space.api.wait_gone("Workload", made["metadata"]["name"], space.namespace)
@@ -134,6 +137,21 @@ def test_pods_of_a_job_and_pods_without_a_queue_are_left_alone(
     alone = create(space, "alone", pods, queue="")
     assert "schedulingGates" not in alone["spec"]
     wait_pod(space, "alone", in_phase("Succeeded"), "succeeded")
+
+
+def lose_mark(cluster: Cluster, space: World, name: str) -> None:
+    """Take the mark of a pod away, as only who passes the policies can; see that it comes back."""
+    known = space.api.get("Pod", name, space.namespace)["metadata"]["resourceVersion"]
+    unmark = ("label", "pod", name, f"{MANAGED}-", "-n", space.namespace)
+    done = cluster.kubectl(*unmark, identity=CONTROLLER)
+    assert done.returncode == 0, done.stderr
+
+    def is_back(pod: Object) -> bool:
+        changed = pod["metadata"]["resourceVersion"] != known
+        return bool(changed and pod["metadata"]["labels"].get(MANAGED) == "true")
+
+    wait_pod(space, name, is_back, "marked again")
+    wait_told(space, "Pod", name, "MarkRestored")
 
 
 def make_queue(space: World, pods: int) -> None:
