@@ -58,7 +58,8 @@ class Nest:
 def ray_of(pods: Pods) -> Object:
     group = {"groupName": "small", "replicas": 2, "template": pods.template()}
     cluster = {"headGroupSpec": {"template": pods.template()}, "workerGroupSpecs": [group]}
-    return {"submissionMode": "HTTPMode", "entrypoint": "train", "rayClusterSpec": cluster}
+    spec = {"submissionMode": "HTTPMode", "entrypoint": "train", "rayClusterSpec": cluster}
+    return {**spec, "shutdownAfterJobFinishes": True}
 
 
 def training_of(pods: Pods) -> Object:
