@@ -165,6 +165,8 @@ class Strand:
     uid: Uid
     cluster_queue: QueueName
     message: str
+    left: tuple[str, ...] = ()
+    """The failed nodes for which there is no other; none where there is no first place."""
     evicts: bool = False
     mode: ClassVar[None] = None
 

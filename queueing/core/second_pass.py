@@ -152,5 +152,6 @@ def _stranded(
         uid=workload.uid,
         cluster_queue=admission.cluster_queue,
         message=message,
+        left=tuple(failed),
         evicts=evicts,
     )

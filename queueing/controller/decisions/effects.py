@@ -38,6 +38,7 @@ from queueing.core.names import Key
 from queueing.kube import outcome as kube
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError
 from queueing.kube.writer import Job, WriteClass, Writer
+from queueing.translate.inbound.given_hosts import awaits_places
 from queueing.translate.inbound.placement import placement
 from queueing.translate.labels import JOB_UID
 from queueing.translate.outbound import messages
@@ -163,8 +164,8 @@ class Effects:
 
     async def _place(self, decision: Place, decided: float) -> None:
         workload = self._current(decision)
-        if workload is None:
-            self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
+        if workload is None or not awaits_places(workload, decision.left):
+            self._settle(decision, Verdict.REFUSED, "the Workload needs no places any more")
             return
         now, is_first = self._term.clock.now(), not workload.status.is_true("Admitted")
         body = outbound.place(workload, decision, now)
@@ -176,8 +177,8 @@ class Effects:
 
     async def _strand(self, decision: Strand, decided: float) -> None:
         workload = self._current(decision)
-        if workload is None:
-            self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
+        if workload is None or not awaits_places(workload, decision.left):
+            self._settle(decision, Verdict.REFUSED, "the Workload needs no places any more")
             return
         step = Evict(reason=EvictionReason.NODE_FAILURES, message=decision.message)
         body = outbound.evict(workload, step, self._term.clock.now())

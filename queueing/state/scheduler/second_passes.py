@@ -29,6 +29,8 @@ def run_second_passes(memory: Memory) -> list[Decision]:
         on_time = pending.due <= memory.clock
         if pending.decision is not None or not (on_time or roomier):
             continue
+        if key in memory.ledger.evicting:
+            continue  # it is about to leave
         found = second_pass(fact, memory.tree.forest, memory.settings)
         match found:
             case Place():

@@ -5,5 +5,6 @@ explained in the fact's `misconfigured` and does not take part in decisions. The
 `intake` and `queueing plan` (`sim.intake`) call the same functions.
 
 `workloads`, `queues` (with `quotas`) and `surroundings` (flavors, checks, topologies, namespaces)
-are the kinds; `manifests` decodes documents that were not read from an API server.
+are the kinds; `placement` and `given_hosts` read what topologies are about; `manifests` decodes
+documents that were not read from an API server.
 """

@@ -1,4 +1,4 @@
-"""The hosts that the pods of an admitted Workload were given, and what the pods tolerate there."""
+"""Hosts that pods of a Workload were given, what they tolerate there, and who waits for hosts."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -53,3 +53,17 @@ def tolerations_on(
                     own += update.tolerations if update.name == held.name else ()
             found.append(tuple(map(toleration, own)))
     return found
+
+
+def awaits_places(workload: Workload, left: Sequence[str]) -> bool:
+    """Say whether a Workload holds quota still, and its second pass is for what it was.
+
+    A node that failed may have recovered since, or the Workload may have been evicted.
+    """
+    status, admission = workload.status, workload.status.admission
+    if admission is None or status.is_true("Evicted"):
+        return False
+    if left:
+        return {one.name for one in status.unhealthy_nodes}.issuperset(left)
+    assigned = admission.pod_set_assignments
+    return any(one.delayed_topology_request == "Pending" for one in assigned)
