@@ -58,6 +58,10 @@ bench: setup ## Measure admissions on the real API server beside their floor, an
 bench-virtual: setup ## Run loads with priorities in virtual time, in both modes, and count evictions
 	$(BIN)/python -m bench.virtual $(ARGS)
 
+.PHONY: bench-eta
+bench-eta: setup ## Replay loads in virtual time, and say how often estimates of waits hold
+	$(BIN)/python -m bench.eta $(ARGS)
+
 .PHONY: bench-credits
 bench-credits: setup ## Simulate what credits do, and write table and picture of docs/credits-simulated.md
 	$(BIN)/python -m bench.credits_page $(ARGS)

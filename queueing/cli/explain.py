@@ -14,6 +14,7 @@ EPILOG = """\b
 Examples:
   queueing explain job/train -n vision           why does this Job wait, what would help?
   queueing explain workload/job-train-1a2b3
+  queueing explain job/train --eta               and until when?
   queueing explain clusterqueue/vision           who waits here, and why?
   queueing explain localqueue/main -o json
   queueing explain job/train -f queues.yaml -f job.yaml    without a cluster
@@ -33,6 +34,7 @@ or no cluster.
 )
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace; else that of the context.")
 @files_option("Answer from this file or folder instead of a cluster; repeat for more.")
+@click.option("--eta", is_flag=True, help="Also say when it will be admitted, as a range.")
 @cluster_options("Kubeconfig; else $KUBECONFIG or the pod's own.")
 @click.option("--config", metavar="FILE", help="Configuration; for an answer from objects.")
 @now_option("Time; for an answer from objects. [default: now]")

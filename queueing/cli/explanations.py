@@ -11,22 +11,28 @@ from queueing.cli.live import read_cluster
 from queueing.cli.reaching import reaching_it
 from queueing.cli.resolving import find_workload
 from queueing.cli.subjects import CLUSTER_QUEUE, LOCAL_QUEUE, Named, is_made_for, is_meant, only
+from queueing.clock import SystemClock
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, name_of, namespace_of
 from queueing.core.settings import Compatibility
 from queueing.explain import answers
-from queueing.explain.model import DECODER, Explanation
+from queueing.explain.model import DECODER, Estimate, Explanation, WorkloadExplanation
 from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError, NotFoundError, UnavailableError
 from queueing.kube.request import Request
 from queueing.sim.documents import LIVE, Document, parse
-from queueing.sim.intake import read_configuration, read_world
+from queueing.sim.forecast.estimate import estimate
+from queueing.sim.forecast.outlook import World
+from queueing.sim.intake import Intake, read_configuration, read_world
 from queueing.sim.rest import at_rest
 from queueing.sim.world import SimulatedCluster
 
 GROUP = "visibility.queueing.dev"
 API = f"/apis/{GROUP}/v1alpha1"
 Options = Mapping[str, Any]
+ESTIMATE_S = 10.0
+"""How long an estimate may take that is worked out here."""
 
 
 def plain(answer: Explanation) -> Any:
@@ -73,7 +79,20 @@ async def _ask(asked: Named, options: Options) -> tuple[Explanation | None, str]
         except UnavailableError as error:
             click.echo(f"Warning: {error}", err=True)
             return None, namespace
-    return DECODER.decode(body), namespace
+        found = DECODER.decode(body)
+        if options["eta"] and isinstance(found, WorkloadExplanation) and found.state == "Waiting":
+            found = msgspec.structs.replace(found, estimate=await _estimate(client, path))
+    return found, namespace
+
+
+async def _estimate(client: Client, path: str) -> Estimate | None:
+    """Return the controller's estimate; None, and a word on it, where it makes none."""
+    try:
+        body = await client.send(Request("GET", f"{API}/{path}/estimate"))
+    except (NotFoundError, UnavailableError) as error:
+        click.echo(f"Warning: nobody says when it will be admitted: {error}", err=True)
+        return None
+    return msgspec.json.decode(body, type=Estimate)
 
 
 async def path_to(client: Client, asked: Named, namespace: str) -> str:
@@ -108,7 +127,24 @@ def work_out(
     if answer is None:
         only((), asked, "" if asked.kind == CLUSTER_QUEUE else where)
         raise AssertionError("who is not there was told")
+    if options["eta"] and isinstance(answer, WorkloadExplanation) and answer.state == "Waiting":
+        return with_estimate(answer, cluster, world, options["now"])
     return answer
+
+
+def with_estimate(
+    answer: WorkloadExplanation, cluster: SimulatedCluster, world: Intake, now: float
+) -> WorkloadExplanation:
+    """Add when a waiting workload will be admitted, worked out here."""
+    ended = [one for one in world.facts if isinstance(one, WorkloadFact) and one.finished]
+    objects = [one for one in world.facts if not isinstance(one, WorkloadFact)]
+    facts = (*objects, *cluster.workloads.values(), *ended)
+    known = World.of(facts, world.settings, now)
+    clock = SystemClock()
+    ends = clock.monotonic() + ESTIMATE_S
+    key = Key(f"{answer.namespace}/{answer.name}")
+    found = estimate(known, key, enough=lambda: clock.monotonic() > ends)
+    return msgspec.structs.replace(answer, estimate=found)
 
 
 def _answer(

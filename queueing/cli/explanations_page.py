@@ -21,11 +21,13 @@ What `queueing explain -o json` prints, and what the controller answers under
 | `/cohorts/NAME/explanation`; `-` is all trees | [CohortExplanation](#cohortexplanation) |
 | of a queue `…/explanation?part=waiting&offset=0&limit=50` | [Line](#line) |
 | of a queue `…/explanation?part=holding&offset=0&limit=50` | [Line](#line) |
+| `/namespaces/NAMESPACE/workloads/NAME/estimate` | [Estimate](#estimate) |
 
-Who may ask: the verb `get` on `workloads/explanation`, `localqueues/explanation`,
-`clusterqueues/explanation` and `cohorts/explanation` of the group `visibility.queueing.dev`. The
-roles `kueue-batch-user-role` (for the first two) and `kueue-batch-admin-role` allow it. To those
-who may not get `clusterqueues/explanation` of all queues, workloads of other namespaces are
+Who may ask: the verb `get` on `workloads/explanation`, `workloads/estimate`,
+`localqueues/explanation`, `clusterqueues/explanation` and `cohorts/explanation` of the group
+`visibility.queueing.dev`. The roles `kueue-batch-user-role` (for the first three) and
+`kueue-batch-admin-role` allow it. To those who may not get `clusterqueues/explanation` of all
+queues, workloads of other namespaces are
 `(another namespace)`.
 
 Fields may be added; none is taken away or gets another meaning within a version. Every field is

@@ -94,6 +94,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "serve": CommandEntry(
             "queueing.cli.production.serve", "Part of run: webhooks, probes, metrics.", hidden=True
         ),
+        "estimate": CommandEntry(
+            "queueing.cli.production.estimate", "Part of run: estimates.", hidden=True
+        ),
         "version": CommandEntry("queueing.cli.version", "Print the version."),
     }
 )

@@ -170,6 +170,32 @@ class Run(Part, frozen=True, kw_only=True):
     without."""
 
 
+class Range(Part, frozen=True, kw_only=True):
+    """A stretch of time in which something happens."""
+
+    earliest: str
+    latest: str | None
+    """Null where no end is known."""
+
+
+class Estimate(Part, frozen=True, kw_only=True):
+    """When a waiting workload will be admitted, as far as that can be told."""
+
+    known: bool
+    """False: nothing can be told, and `text` says why."""
+    text: str
+    as_of: str
+    """The moment whose facts it is made of."""
+    half: Range | None = None
+    """It is admitted in this stretch in half of the futures that were looked at."""
+    nearly_all: Range | None = None
+    """The same of nine in ten."""
+    basis: tuple[str, ...] = ()
+    """What it rests on; sentences."""
+    futures: int = 0
+    """How many possible futures were looked at."""
+
+
 class WorkloadExplanation(
     Part, frozen=True, kw_only=True, tag_field="kind", tag="WorkloadExplanation"
 ):
@@ -201,6 +227,8 @@ class WorkloadExplanation(
     remedies_note: str = ""
     """Why there may be remedies that were not looked for; empty if all were."""
     run: Run | None = None
+    estimate: Estimate | None = None
+    """When it will be admitted; null unless that was asked for."""
 
 
 class QuotaRow(Part, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from queueing.explain.model import (
     Blocker,
+    Estimate,
     Explanation,
     Outcome,
     QueueExplanation,
@@ -42,10 +43,18 @@ def _workload(answer: WorkloadExplanation) -> Iterator[str]:
     if answer.wakes:
         awaited = (f"{one.text}{f' ({one.at})' if one.at else ''}" for one in answer.wakes)
         yield from _section("It is tried again when", awaited)
+    if answer.estimate is not None:
+        yield from _section("When", estimated(answer.estimate))
     if answer.state == "Waiting":
         yield from _remedies(answer)
     if answer.run is not None:
         yield from _run(answer.run, leaving=answer.state == "Leaving")
+
+
+def estimated(one: Estimate) -> Iterator[str]:
+    """Say when a workload will be admitted, and what that rests on."""
+    yield one.text
+    yield from one.basis
 
 
 def _blocker(one: Blocker) -> str:

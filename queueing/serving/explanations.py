@@ -1,7 +1,8 @@
 """`visibility.queueing.dev`: why a workload waits, and what goes on in a queue.
 
 `…/namespaces/NAMESPACE/workloads/NAME/explanation`, the same of `localqueues`, and
-`…/clusterqueues/NAME/explanation`. Documents of discovery; `explanation_routes` does the HTTP.
+`…/clusterqueues/NAME/explanation`; of a workload also `…/estimate`: when it will be admitted.
+Documents of discovery; `explanation_routes` and `estimates` do the HTTP.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from queueing.serving.visibility import QueryError, read_window
 GROUP = "visibility.queueing.dev"
 VERSION = "v1alpha1"
 SUBRESOURCE = "explanation"
+ESTIMATE = "estimate"
+"""The subresource of workloads that says when they will be admitted."""
 PAGE = f"/apis/{GROUP}/{VERSION}/ui/page/proxy"
 """Below this path the API server hands on what is asked of the page, as of `services/…/proxy`: the
 subresource is the same for all that is below it, and requests may last."""
@@ -82,6 +85,8 @@ def resource_list() -> dict[str, Any]:
             "verbs": ["get"],
         }
         resources += [parent, asked]
+        if plural == "workloads":
+            resources.append({**asked, "name": f"{plural}/{ESTIMATE}", "kind": "Estimate"})
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",

@@ -46,11 +46,19 @@ class Subject(msgspec.Struct, frozen=True, rename="camel"):
     limit: int = 0
 
 
+class Around(msgspec.Struct, frozen=True, rename="camel"):
+    """The waiting workload of which the surroundings are wanted, as a snapshot."""
+
+    name: str
+    """Namespace and name."""
+
+
 class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """What the serving process wants: a list, an explanation, or without both the metrics."""
+    """What the serving process wants: a list, an explanation, a snapshot; without any, metrics."""
 
     pending: PendingPart | None = None
     explain: Subject | None = None
+    snapshot: Around | None = None
     number: int = 0
     """Under which it is answered."""
 
@@ -82,9 +90,11 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """Lists, by the number of the question; None means that there is no such queue."""
     explanations: dict[int, Answer | None] | None = None
     """The same of explanations."""
+    snapshots: dict[int, str | None] | None = None
+    """The same of snapshots; None means that it does not wait, or too much is around it."""
 
 
-ANSWERS = ("answers", "explanations")
+ANSWERS = ("answers", "explanations", "snapshots")
 """What is for who asked."""
 SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name not in ANSWERS)
 """What a newer word replaces as a whole."""

@@ -22,6 +22,7 @@ from queueing.serving.aggregator import learn_aggregator
 from queueing.serving.answering import Elsewhere
 from queueing.serving.authorization import Reviewer
 from queueing.serving.certificate_secret import Keeping, Trust, keep
+from queueing.serving.estimates import Estimator
 from queueing.serving.explanations import PAGE
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files
@@ -97,8 +98,10 @@ class ServingOptions:
 Convert = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-async def serve(options: ServingOptions, convert: Convert) -> None:
-    """Serve until cancelled."""
+async def serve(
+    options: ServingOptions, convert: Convert, estimated: Estimator | None = None
+) -> None:
+    """Serve until cancelled; without an estimator nobody is told when he will be admitted."""
     async with AsyncExitStack() as stack:
         source = options.source
         where = await load_cluster(source.kubeconfig, source.context, strict_tls=source.strict_tls)
@@ -127,7 +130,7 @@ async def serve(options: ServingOptions, convert: Convert) -> None:
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
         visibility = visibility_application(
-            models, reviewer.may_see, elsewhere, reviewer.may_name_others
+            models, reviewer.may_see, elsewhere, reviewer.may_name_others, estimated
         )
         sources = Sources(models, client, nobody_leads if forwarder is None else forwarder.fetch)
         for application, entrance, base in (

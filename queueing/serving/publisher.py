@@ -27,6 +27,8 @@ class Publisher:
         """Set when the serving process wants them; whoever answers clears it."""
         self.questions: asyncio.Queue[Question] = asyncio.Queue()
         """Lists and explanations that are wanted, each to be answered under its number."""
+        self.snapshots: asyncio.Queue[Question] = asyncio.Queue()
+        """The same of snapshots."""
 
     def publish(self, frame: Frame) -> None:
         """Take news; a newer word on a subject replaces an older one."""
@@ -74,7 +76,9 @@ class Publisher:
         """Hear questions until the other side is gone, which `_speak` notices by itself."""
         with contextlib.suppress(OSError):
             async for question in frames(reader, QUESTIONS):
-                if question.pending is None and question.explain is None:
+                if question.snapshot is not None:
+                    self.snapshots.put_nowait(question)
+                elif question.pending is None and question.explain is None:
                     self.asked_for_metrics.set()
                 else:
                     self.questions.put_nowait(question)

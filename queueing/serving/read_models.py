@@ -11,6 +11,7 @@ from typing import Any
 from queueing.explain.model import Answer
 from queueing.serving.frames import (
     NEWS,
+    Around,
     Frame,
     PendingPart,
     PendingRow,
@@ -23,6 +24,8 @@ from queueing.serving.frames import (
 CLOSE_S = 2.0
 PATIENCE_S = 5.0
 """How long a question waits for the controller: metrics of 1,000 queues take it 0.3 s at rest."""
+SNAPSHOT_S = 8.0
+"""The same for a snapshot, which the controller writes with a part of its time."""
 SHARED_S = 1.0
 """How long an answer is given to others who ask the same: many who look cost no more than one."""
 
@@ -59,7 +62,7 @@ class ReadModels:
     _ask: Callable[[Question], None] | None = None
     _asked: asyncio.Event | None = None
     """Set when the metrics come that somebody waits for."""
-    _questions: dict[PendingPart | Subject, _Asked] = field(default_factory=dict)
+    _questions: dict[PendingPart | Subject | Around, _Asked] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def current_metrics(self, patience_s: float = PATIENCE_S) -> str:
@@ -97,7 +100,16 @@ class ReadModels:
         found: Answer | None = await self._answer_to(subject, patience_s)
         return found
 
-    async def _answer_to(self, of: PendingPart | Subject, patience_s: float) -> Any:
+    async def snapshot(self, around: Around, patience_s: float = SNAPSHOT_S) -> str | None:
+        """Have the controller write down what is around a waiting workload.
+
+        None when it does not wait, or that is too much. Raises NoAnswerError when it does not
+        answer.
+        """
+        found: str | None = await self._answer_to(around, patience_s)
+        return found
+
+    async def _answer_to(self, of: PendingPart | Subject | Around, patience_s: float) -> Any:
         if self._ask is None:
             raise NoAnswerError("the controller of this replica is away")
         asked = self._asked_for(of, self._ask)
@@ -111,7 +123,9 @@ class ReadModels:
             raise NoAnswerError("the controller does not answer in time")
         return asked.answer
 
-    def _asked_for(self, of: PendingPart | Subject, ask: Callable[[Question], None]) -> _Asked:
+    def _asked_for(
+        self, of: PendingPart | Subject | Around, ask: Callable[[Question], None]
+    ) -> _Asked:
         now = asyncio.get_running_loop().time()
         kept = {one: asked for one, asked in self._questions.items() if asked.may_be_shared(now)}
         self._questions = kept
@@ -120,6 +134,8 @@ class ReadModels:
             asked = kept[of] = _Asked(next(self._numbers))
             if isinstance(of, Subject):
                 ask(Question(explain=of, number=asked.number))
+            elif isinstance(of, Around):
+                ask(Question(snapshot=of, number=asked.number))
             else:
                 ask(Question(pending=of, number=asked.number))
         return asked
@@ -134,7 +150,11 @@ class ReadModels:
         if frame.metrics is not None:
             self.metrics = frame.metrics
             self._answered()
-        answers: dict[int, Any] = {**(frame.answers or {}), **(frame.explanations or {})}
+        answers: dict[int, Any] = {
+            **(frame.answers or {}),
+            **(frame.explanations or {}),
+            **(frame.snapshots or {}),
+        }
         for asked in self._questions.values() if answers else ():
             if asked.number in answers:
                 asked.answer, asked.answered_at = answers[asked.number], now

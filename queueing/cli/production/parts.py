@@ -11,6 +11,7 @@ from typing import Any
 
 from queueing.cli.output import UsageProblem
 from queueing.cli.production.choices import Choices, Flags
+from queueing.cli.production.estimating import estimated
 from queueing.cli.production.loops import run_to_the_end
 from queueing.controller.app import Options, run
 from queueing.controller.process.probes import BadAddressError, address_of
@@ -67,7 +68,7 @@ def run_serving(flags: Flags, choices: Choices, socket: Path) -> None:
         options = serving_options(flags, choices.configuration, socket)
     except BadAddressError as error:
         raise UsageProblem(str(error)) from error
-    _to_the_end(flags, _until_told(serve(options, convert_review)))
+    _to_the_end(flags, _until_told(serve(options, convert_review, estimated)))
 
 
 def serving_options(flags: Flags, configuration: Configuration, socket: Path) -> ServingOptions:

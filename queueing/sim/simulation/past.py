@@ -5,15 +5,8 @@ from dataclasses import replace
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
+from queueing.recording.run_times import ran_s
 from queueing.sim.simulation.arrivals import Arrival, in_time, name_of_class
-
-
-def ran_s(fact: WorkloadFact) -> float | None:
-    """Return how long the last run of a finished workload took; None if it never ran."""
-    admitted, finished = fact.conditions.get("Admitted"), fact.conditions.get("Finished")
-    if admitted is None or finished is None or not admitted.status or not finished.status:
-        return None
-    return max(0.0, finished.changed - admitted.changed)
 
 
 def arrivals_of(facts: Iterable[WorkloadFact], since: float) -> list[Arrival]:

@@ -1,0 +1,40 @@
+"""Has a process of its own make each estimate: it computes for seconds, and then gives all back.
+
+One is made at a time, with a low priority, so that whoever asks for many delays only himself.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+
+from queueing.cli.production.lifeline import VARIABLE
+from queueing.serving.estimates import EstimateError
+
+PATIENCE_S = 8.0
+"""How long an estimate may take, from when it is asked for."""
+_turn = asyncio.Lock()
+
+
+async def estimated(snapshot: str, key: str) -> bytes:
+    """Return an estimate as JSON. Raises EstimateError."""
+    environment = {name: one for name, one in os.environ.items() if name != VARIABLE}
+    try:
+        async with asyncio.timeout(PATIENCE_S), _turn:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "queueing.cli.entry", "estimate", key),
+                env=environment,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+                body, told = await process.communicate(snapshot.encode())
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+    except TimeoutError as error:
+        raise EstimateError("there is no estimate in time; ask again") from error
+    if process.returncode:
+        raise EstimateError(f"no estimate can be made: {told.decode(errors='replace').strip()}")
+    return body

@@ -1,0 +1,77 @@
+"""The outlook of one workload in words and ranges."""
+
+from math import inf
+
+from queueing.core.names import Key
+from queueing.explain.model import Estimate, Range
+from queueing.sim.forecast.guesses import Basis
+from queueing.sim.forecast.outlook import DRAWS, Enough, Outlook, World, never, outlook
+from queueing.translate.times import timestamp
+
+HALF, NEARLY_ALL = 0.5, 0.9
+TOLD = {
+    Basis.HISTORY: "drawn from how long workloads like it ran",
+    Basis.LIMIT: "drawn from a maximum execution time",
+    Basis.NOTHING: "unknown, without an end: no history, and no maximum execution time",
+}
+"""How run times were drawn: `12 run times ...`."""
+
+
+def estimate(world: World, key: Key, *, enough: Enough = never, draws: int = DRAWS) -> Estimate:
+    """Say when a waiting workload will be admitted; `enough` ends the search."""
+    found = outlook(world, (key,), draws=draws, enough=enough)
+    as_of = timestamp(world.now)
+    if not found.is_known:
+        told = "Unknown: too much is ahead of it to look at in the time that there is."
+        return Estimate(known=False, text=told, as_of=as_of, futures=found.draws)
+    prospect, basis = found.prospects[key], _basis(found)
+    half, nearly_all = prospect.range(HALF), prospect.range(NEARLY_ALL)
+    if half[0] == inf:
+        told = "Unknown: it is admitted in too few of the futures that were looked at."
+        return Estimate(known=False, text=told, as_of=as_of, basis=basis, futures=found.draws)
+    return Estimate(
+        known=True,
+        text=f"Likely {_spelled(half, world.now)}; nearly surely"
+        f" {_spelled(nearly_all, world.now)}.",
+        as_of=as_of,
+        half=_range(half, world.now),
+        nearly_all=_range(nearly_all, world.now),
+        basis=basis,
+        futures=found.draws,
+    )
+
+
+def _basis(found: Outlook) -> tuple[str, ...]:
+    counted = ((one, found.used.get(one, 0)) for one in TOLD)
+    return tuple(
+        f"{count} run time{'s' if count > 1 else ''} {TOLD[one]}" for one, count in counted if count
+    )
+
+
+def _range(found: tuple[float, float], now: float) -> Range:
+    first, last = found
+    return Range(
+        earliest=timestamp(now + first), latest=None if last == inf else timestamp(now + last)
+    )
+
+
+def _spelled(found: tuple[float, float], now: float) -> str:
+    told = _range(found, now)
+    if told.latest is None:
+        return f"not before {told.earliest} (in {_span(found[0])}), until when is not known"
+    between = f"{told.earliest} to {told.latest}"
+    return f"{between} (in {_span(found[0])} to {_span(found[1])})"
+
+
+UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+def _span(seconds: float) -> str:
+    """Write a length of time by its two largest units."""
+    left, told = round(seconds), ""
+    for name, size in UNITS:
+        count, left = divmod(left, size)
+        if told:
+            return told + (f"{count}{name}" if count else "")
+        told = f"{count}{name}" if count else ""
+    return told or "0s"

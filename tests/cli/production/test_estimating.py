@@ -1,0 +1,53 @@
+"""An estimate is made by a process of its own."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from queueing.cli.production import estimating
+from queueing.cli.production.estimating import estimated
+from queueing.core.names import Key
+from queueing.core.settings import Settings
+from queueing.explain.model import Estimate
+from queueing.recording import snapshot
+from queueing.serving.estimates import EstimateError
+from queueing.state.engine import Engine
+from queueing.testing.builders import (
+    admitted,
+    cluster_queue,
+    flavor,
+    local_queue,
+    namespace,
+    workload,
+)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the process take its time to start on a busy machine."""
+    monkeypatch.setattr(estimating, "PATIENCE_S", 60.0)
+
+
+def written() -> str:
+    engine = Engine(Settings())
+    runs = admitted("runs", {"cpu": 10_000}, max_execution_s=3_600)
+    for fact in (namespace(), flavor(), cluster_queue(), local_queue(), runs, workload("waits")):
+        engine.observe(fact)
+    engine.cycle(60.0)
+    facts = snapshot.facts_around(engine.memory, Key("team/waits"))
+    assert facts is not None
+    return snapshot.beginning(engine.memory.settings, 60.0) + snapshot.lines(facts)
+
+
+def test_an_estimate_of_a_snapshot_is_its_json() -> None:
+    body = asyncio.run(estimated(written(), "team/waits"))
+    told = msgspec.json.decode(body, type=Estimate)
+    assert told.known
+    assert told.half is not None
+    assert "1970-01-01T00:01:00Z" <= told.half.earliest <= "1970-01-01T01:00:00Z"
+
+
+def test_a_snapshot_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(EstimateError, match="is no recording"):
+        asyncio.run(estimated("{}\n", "team/waits"))

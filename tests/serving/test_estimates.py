@@ -1,0 +1,62 @@
+"""Estimates over HTTP: made of the controller's snapshot, by somebody else."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from queueing.serving.answering import Allowed, Elsewhere
+from queueing.serving.estimates import EstimateError, Estimator
+from queueing.serving.frames import Frame, Question
+from queueing.serving.read_models import ReadModels
+from queueing.serving.routes import visibility_application
+from tests.serving.applications import everybody, no_leader, nobody, served
+
+PATH = "/apis/visibility.queueing.dev/v1alpha1/namespaces/team/workloads/mine/estimate"
+
+
+async def always(_: Any) -> bool:
+    return True
+
+
+def models(snapshot: str | None) -> ReadModels:
+    """Return what a controller that leads would tell."""
+    made = ReadModels(leading=True)
+
+    def ask(question: Question) -> None:
+        assert question.snapshot is not None
+        assert question.snapshot.name == "team/mine"
+        made.take(Frame(snapshots={question.number: snapshot}), 0.0)
+
+    made.found(ask)
+    return made
+
+
+async def estimated(snapshot: str, key: str) -> bytes:
+    return f'{{"text": "{snapshot} {key}"}}'.encode()
+
+
+async def too_late(_snapshot: str, _key: str) -> bytes:
+    raise EstimateError("there is no estimate in time; ask again")
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "estimator", "allowed", "status", "said"),
+    [
+        ("around", estimated, everybody, 200, "around team/mine"),
+        (None, estimated, everybody, 404, "it does not wait in a queue"),
+        ("around", too_late, everybody, 503, "ask again"),
+        ("around", estimated, nobody, 403, "may not get"),
+    ],
+)
+def test_an_estimate_is_answered(
+    snapshot: str | None, estimator: Estimator, allowed: Allowed, status: int, said: str
+) -> None:
+    async def scene() -> None:
+        elsewhere = Elsewhere(ask=no_leader, exists=always)
+        app = visibility_application(models(snapshot), allowed, elsewhere, estimated=estimator)
+        async with served(app) as (client, url), client.get(url + PATH) as answer:
+            assert answer.status == status
+            assert said in await answer.text()
+
+    asyncio.run(scene())
