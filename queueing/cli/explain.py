@@ -1,5 +1,6 @@
 """`queueing explain`: why a workload waits and what would help it, or what goes on in a queue."""
 
+import sys
 from typing import Any
 
 import click
@@ -67,3 +68,6 @@ def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **opt
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     click.echo(written(answer) if output == "text" else structured(plain(answer), output))
+    if output == "text" and not files and sys.stdout.isatty():
+        where = f" -n {options['namespace']}" if options["namespace"] else ""
+        click.echo(f"\nOn a page that follows it: queueing ui {asked.spelled}{where}")

@@ -96,8 +96,13 @@ def _is_of(peers: Peers, only: Key | None) -> bool:
 
 
 def _in_order(queue: PendingQueue, groups: Iterable[Peers]) -> Iterator[Item]:
-    lines = (((queue.place(item), item) for item in peers.items()) for peers in groups)
-    return (item for _, item in merge(*lines, key=lambda one: one[0]))
+    """Yield the items of some groups in the order of their queue: see `PendingQueue.place`."""
+    by_usage: dict[float, list[Peers]] = {}
+    for peers in groups:
+        by_usage.setdefault(queue.place(peers.line[0][1])[0], []).append(peers)
+    for _, equals in sorted(by_usage.items()):
+        for _, item in merge(*(peers.line for peers in equals)):
+            yield item
 
 
 def _since(charge: Charge) -> tuple[float, Key]:
