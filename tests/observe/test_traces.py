@@ -9,7 +9,21 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from typing_extensions import override
 
-from queueing.observe.spans import Note, Round, SpanPlan, Timed, plan_spans, root_of
+from queueing.checkpoints.rules.phases import Phase
+from queueing.checkpoints.rules.record import Record, SaveRequest, StopCause
+from queueing.checkpoints.rules.terms import Driver, Terms
+from queueing.checkpoints.rules.times import Moments, stages
+from queueing.observe.span_table import SPANS
+from queueing.observe.spans import (
+    Note,
+    Round,
+    SpanPlan,
+    Timed,
+    plan_cycle,
+    plan_eviction,
+    plan_spans,
+    root_of,
+)
 from queueing.observe.trace_ids import SpanRef, parse_traceparent, trace_id_of
 from queueing.observe.traces import TraceConfigurationError, Tracer, settings_from
 
@@ -74,6 +88,27 @@ def test_an_admission_is_one_tree_of_spans() -> None:
     assert plans[0].parent is not None
     assert plans[0].parent.traceparent == SUBMITTER
     assert plans[0].timed.attributes["queueing.cluster_queue"] == "cq"
+
+
+def test_every_span_has_its_row_in_the_reference() -> None:
+    planned = (
+        *plan_spans(STORY),
+        *plan_eviction("u-1", 1, Timed(name="", began=1.0, ended=2.0)),
+        plan_cycle("here", 1, Timed(name="", began=1.0, ended=2.0)),
+    )
+    known = {one.name for one in SPANS}
+    assert {one.timed.name for one in planned} <= known
+    record = Record(
+        request=SaveRequest.made(
+            "r", 1, StopCause("Preempted"), terms=Terms(driver=Driver.HTTP), now=1.0
+        ),
+        phase=Phase.RELEASED,
+        notified_at=2.0,
+        accepted_at=3.0,
+        suspended_at=4.0,
+    )
+    moments = Moments(chosen_at=0.5, halted_at=5.0, drained_at=6.0)
+    assert {one.name for one in stages(record, 9.0, moments)} <= known
 
 
 def test_the_same_facts_give_the_same_spans_in_every_replica() -> None:

@@ -9,6 +9,7 @@ from queueing.cli.options import moment, now_option, output_option
 from queueing.cli.output import UsageProblem
 from queueing.cli.reading import ObjectSource, of_files_or_a_cluster
 from queueing.cli.usage import formats, sources
+from queueing.cli.usage.chart import chart
 from queueing.cli.usage.formats import UsagePeriod
 from queueing.core.settings import Compatibility
 from queueing.sim.intake import read_world
@@ -20,6 +21,7 @@ EPILOG = """\b
 Examples:
   queueing usage                                 the last 24 hours, by team (namespace)
   queueing usage --by queue --since 168h         a week, by ClusterQueue
+  queueing usage --by queue --chart              as bars
   queueing usage --by user -o csv > usage.csv    by the label queueing.dev/user, columns of FOCUS
   queueing usage --since 2026-11-01T00:00:00Z -o html > november.html
   queueing usage --since 8760h -o sqlite --output-file usage.db    every row, added to a database
@@ -57,6 +59,7 @@ KINDS = (
 @click.option(
     "--output-file", metavar="FILE", help="Write to this file. A database keeps its rows."
 )
+@click.option("--chart", is_flag=True, help="Draw bars instead of the table.")
 def command(source: ObjectSource, output: str, **options: Any) -> None:
     """Show who used, borrowed, lent and wasted how much, and what it costs.
 
@@ -64,6 +67,8 @@ def command(source: ObjectSource, output: str, **options: Any) -> None:
     the Workloads that still exist: it then reaches back only as far as finished Workloads are
     kept, and does not know what was lent or wasted. Costs are in the unit of the CreditPolicy.
     """
+    if options["chart"] and output != "table":
+        raise click.UsageError("--chart draws in the terminal: it goes without -o")
     if output == "sqlite" and not options["output_file"]:
         raise click.UsageError("-o sqlite needs --output-file")
     end = int(options["now"])
@@ -84,7 +89,7 @@ def command(source: ObjectSource, output: str, **options: Any) -> None:
     first = min([begin, *(one.of.start for one in kept)])
     frame = UsagePeriod(options["by"], found.unit, timestamp(first), timestamp(end))
     rows = formats.rows(sources.lines(found, options["by"], (first, end)), found.prices)
-    text = formats.WRITERS[output](rows, frame)
+    text = chart(rows, frame) if options["chart"] else formats.WRITERS[output](rows, frame)
     if options["output_file"]:
         Path(options["output_file"]).write_text(f"{text}\n", encoding="utf-8")
     else:

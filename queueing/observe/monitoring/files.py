@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from queueing.observe import span_table
 from queueing.observe.monitoring import grafana, rules
 from queueing.observe.monitoring.dashboards import DASHBOARDS
 
@@ -19,6 +20,7 @@ FILES: Mapping[str, Callable[[], str]] = MappingProxyType(
         f"{FOLDER}/rules.yaml": rules.rules_file,
         f"{FOLDER}/prometheusrule.yaml": rules.prometheus_rule,
         rules.RUNBOOK: rules.page,
+        "docs/reference/traces.md": span_table.page,
     }
 )
 """Files that are made of the tables, by their path from the root of the repository."""

@@ -176,6 +176,16 @@ def test_a_page_shows_what_was_lent_and_may_go_to_a_file(tmp_path: Path) -> None
     assert file.read_text().count('<rect class="lent"') == 1
 
 
+def test_bars_show_what_was_in_quota_borrowed_and_lent(tmp_path: Path) -> None:
+    lines = usage(tmp_path, world(SIX), "--since", "2h", "--chart").stdout.splitlines()
+    bars = {line.split()[0]: line.split()[-1] for line in lines[1:4]}
+    assert (bars["red"].count("█"), bars["red"].count("▒")) == (27, 13), "4 h of 6, and 2"
+    assert "░" not in bars["red"]
+    assert set(bars["green"]) == {"░"}
+    refused = CliRunner().invoke(cli, ["usage", "-f", str(tmp_path), "--chart", "-o", "csv"])
+    assert refused.exit_code == 2
+
+
 def test_a_database_gets_every_row_once_however_often_it_is_added_to(tmp_path: Path) -> None:
     file = tmp_path / "usage.db"
     for text in (world(SIX, SEVEN), world(SEVEN)):
