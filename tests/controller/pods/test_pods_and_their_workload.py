@@ -17,6 +17,7 @@ from queueing.translate import labels
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.pods.matching import exceeds
 from queueing.translate.jobs.pods.view import PodJob, read_pod
+from queueing.translate.jobs.pods.workload import problem_of
 from queueing.translate.requests import NOTHING_AROUND, Bounds, LimitSummary, Surroundings
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload, WorkloadStatus
@@ -171,3 +172,18 @@ def test_pods_are_only_too_many_where_all_say_how_many_there_are() -> None:
     assert isinstance(odd.form.assemble(odd), Complain)
     agreed = gang(pod("a", total=1), pod("b", total=1))
     assert isinstance(agreed.form.assemble(agreed), RemoveExcess)
+
+
+@pytest.mark.parametrize(
+    ("rank", "told"),
+    [("0", ""), ("1", ""), ("2", "value should be less than 2"), ("x", "unsigned integer")],
+)
+def test_a_pod_has_a_number_below_the_count_of_its_group(rank: str, told: str) -> None:
+    def numbered(name: str, number: str) -> PodJob:
+        made = pod(name)
+        mine = {**made.metadata.labels, labels.POD_RANK: number}
+        return replace(made, metadata=msgspec.structs.replace(made.metadata, labels=mine))
+
+    problem = problem_of([numbered("a", "0"), numbered("b", rank)])
+    assert told in problem
+    assert bool(told) is bool(problem)

@@ -115,4 +115,22 @@ def _role_problem(pods: Sequence[PodJob]) -> str:
     return ""
 
 
-_CHECKS = (count_problem, _missing, _queue_problem, _role_problem)
+def _rank_problem(pods: Sequence[PodJob]) -> str:
+    """Say which pod has a number in the group that none can have."""
+    total = total_count(pods[0].metadata) or len(pods)
+    for meta in (one.metadata for one in pods):
+        text = meta.labels.get(labels.POD_RANK)
+        if text is not None and not text.isdecimal():
+            return (
+                f"incorrect label value {text!r} for Pod '{meta.key}' ({labels.POD_RANK}):"
+                " invalid unsigned integer"
+            )
+        if text is not None and int(text) >= total:
+            return (
+                f"incorrect label value {text!r} for Pod '{meta.key}' ({labels.POD_RANK}):"
+                f" validation error: value should be less than {total}"
+            )
+    return ""
+
+
+_CHECKS = (count_problem, _missing, _queue_problem, _rank_problem, _role_problem)
