@@ -1,6 +1,7 @@
 """`queueing simulate`, as people type it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 from queueing.cli.main import cli
+from queueing.core.settings import Settings
+from queueing.recording.codec import CodecError
+from queueing.recording.lines import header
+from queueing.recording.recorder import RecordedEngine
+from queueing.testing.builders import (
+    admitted,
+    cluster_queue,
+    condition,
+    flavor,
+    local_queue,
+    namespace,
+)
 
 QUEUES = """
 ---
@@ -159,3 +172,35 @@ def test_a_trace_in_a_scenario_that_does_not_say_where_its_jobs_go_is_told_how(
 
 def test_nothing_to_simulate_is_a_wrong_use(tmp_path: Path) -> None:
     assert typed().exit_code == 2
+
+
+def recorded(path: Path) -> str:
+    """Write a recording of two workloads, one after the other in a queue for one."""
+    lines = [header()]
+
+    def fail(error: CodecError) -> None:
+        raise error
+
+    engine = RecordedEngine(Settings(), lines.append, fail)
+    for fact in (namespace(), flavor(), cluster_queue(), local_queue()):
+        engine.observe(fact)
+    for name, begins in (("one", 10.0), ("two", 20.0)):
+        made = replace(admitted(name, {"cpu": 10_000}), created=begins)
+        held = {one: replace(found, changed=begins) for one, found in made.conditions.items()}
+        held["Finished"] = condition("Finished", changed=begins + 100.0)
+        engine.observe(replace(made, conditions=held))
+    path.write_text("".join(lines))
+    return str(path)
+
+
+def test_a_recording_is_a_load_with_the_queues_that_it_saw(tmp_path: Path) -> None:
+    (run,) = report("--trace", recorded(tmp_path / "life.jsonl"))["runs"]
+    assert (run["workloads"], run["finished"], run["waits"]["longest"]) == (2, 2, 90)
+
+
+def test_a_recording_without_an_end_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "life.jsonl"
+    path.write_text(header())
+    result = typed("--trace", str(path))
+    assert result.exit_code == 2
+    assert "no workload ended while it was recorded" in result.output

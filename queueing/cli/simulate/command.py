@@ -20,6 +20,9 @@ Examples:
   # A public trace (Standard Workload Format) on one queue as large as its machine
   queueing simulate --trace cluster.swf
 \b
+  # What a controller saw, with other quotas
+  queueing simulate new-quotas.yaml --trace life.jsonl.gz
+\b
   # The last seven days of the cluster, with other quotas
   queueing simulate new-quotas.yaml --from-cluster 7d
 \b
@@ -42,7 +45,11 @@ def _past(_context: click.Context, _parameter: click.Parameter, text: str | None
 
 @click.command(epilog=EPILOG)
 @click.argument("scenario", required=False, metavar="[SCENARIO]")
-@click.option("--trace", metavar="FILE", help="Jobs of this trace come (.swf, also with .gz).")
+@click.option(
+    "--trace",
+    metavar="FILE",
+    help="Jobs of this trace come: .swf, or a recording (.jsonl); also with .gz.",
+)
 @click.option(
     "--skip-broken-lines", "skip_broken", is_flag=True, help="Leave out lines that are no job."
 )

@@ -21,10 +21,12 @@ from queueing.core.facts import (
 from queueing.core.names import FlavorName, Key, QueueName, ResourceName
 from queueing.core.selectors import Selector
 from queueing.core.settings import Compatibility
+from queueing.recording.lines import SUFFIXES
 from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
 from queueing.sim.simulation.arrivals import Arrival, in_time
 from queueing.sim.simulation.past import arrivals_of
+from queueing.sim.simulation.recorded import identity, read_recording
 from queueing.sim.simulation.scenario import Plan, generated, taken_apart
 from queueing.sim.simulation.study import Study
 from queueing.sim.simulation.swf import Mapped, Trace, read_swf
@@ -56,6 +58,8 @@ def study_of(scenario: str | None, asked: Asked) -> Study:
 
     Raises ManifestError and UsageProblem.
     """
+    if asked.trace is not None and asked.trace.endswith(SUFFIXES):
+        return _of_recording(scenario, asked, asked.trace)
     written = load([scenario]) if scenario is not None else []
     plan, documents = taken_apart(written)
     live = _live(asked) if asked.past_s is not None else []
@@ -89,6 +93,29 @@ def study_of(scenario: str | None, asked: Asked) -> Study:
         leaving=plan.leaving,
     )
     _check(study, scenario or asked.trace or LIVE)
+    return study
+
+
+def _of_recording(scenario: str | None, asked: Asked, file: str) -> Study:
+    """Return what a controller saw; objects of a scenario replace those of the same name."""
+    recorded = read_recording(file)
+    plan, documents = taken_apart(load([scenario]) if scenario is not None else [])
+    configuration = read_configuration(asked.config) if asked.config else None
+    over = _world(documents, asked, configuration).facts if documents else ()
+    given = {identity(one) for one in over}
+    settings = replace(recorded.settings, compatibility=asked.compatibility)
+    study = Study(
+        name=_name(scenario, asked),
+        facts=(*(one for one in recorded.objects if identity(one) not in given), *over),
+        settings=settings,
+        begins=recorded.begins,
+        arrivals=in_time([*recorded.arrivals, *generated(_seeded(plan, asked), recorded.begins)]),
+        until_s=plan.until_s,
+        seed=plan.seed if asked.seed is None else asked.seed,
+        runs=plan.runs,
+        leaving=plan.leaving,
+    )
+    _check(study, file)
     return study
 
 

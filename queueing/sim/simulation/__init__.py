@@ -2,9 +2,10 @@
 
 `runner` is a simulation: a cluster's facts and engine on a heap of events, decided to the end at
 each moment. Same facts, arrivals and seed, same decisions. `arrivals` are the workloads that come,
-each with how long it will run; they are made by `classes` (a generator), `swf` (a public trace
-format), `past` (workloads of a cluster that have ended) and recordings. `scenario` reads the file
-that says what is simulated, with `durations` as its random lengths.
+each with how long it will run. `scenario` reads the file that says what is simulated, and generates
+them (with `durations` as random lengths); `swf` (a public trace format), `past` (workloads of a
+cluster that have ended) and `recorded` (a recording) read them. `study` is one simulation, from its
+beginning to its end.
 
 `tally` watches a simulation and counts; `report` is what it found as JSON, `page` the same as one
 HTML page, on the `charts` beside it.
