@@ -4,7 +4,7 @@ import os
 import secrets
 import signal
 import uuid
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -149,9 +149,10 @@ def launching(cluster: Cluster) -> Iterator[Launch]:
         *,
         kubeconfig: Path | None = None,
         ours: Mapping[str, Any] | None = None,
+        flags: Sequence[str] = (),
     ) -> Controller:
         own_name = f"{name}-{secrets.token_hex(2)}"
-        started = start(cluster, own_name, settings, kubeconfig=kubeconfig, ours=ours)
+        started = start(cluster, own_name, settings, kubeconfig=kubeconfig, ours=ours, flags=flags)
         running.append(started)
         started.wait_ready()
         return started

@@ -3,7 +3,7 @@
 import http.client
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,10 +86,11 @@ def start(
     *,
     kubeconfig: Path | None = None,
     ours: Mapping[str, Any] | None = None,
+    flags: Sequence[str] = (),
 ) -> Controller:
     """Start the product under its service account; `settings` go into its Configuration.
 
-    `ours` is what its other file says, the one that Kueue does not know.
+    `ours` is what its other file says, the one that Kueue does not know; `flags` are more options.
     """
     health, metrics, webhook, visibility = free_ports(4)
     configuration = {
@@ -104,7 +105,7 @@ def start(
     }
     config = cluster.folder / f"{name}.yaml"
     config.write_text(yaml.safe_dump(configuration))
-    command = [*COMMAND, f"--config={config}"]
+    command = [*COMMAND, f"--config={config}", *flags]
     if ours is not None:
         own = cluster.folder / f"{name}-queueing.yaml"
         kind = {"apiVersion": "config.queueing.dev/v1alpha1", "kind": "QueueingConfiguration"}

@@ -166,3 +166,14 @@ def test_a_remedy_that_was_told_works(served: Installation) -> None:
     assert "it is deactivated" in told(served, "explain", "job/train", "-n", "ours")
     told(served, "resume", "job/train", "-n", "ours")
     told(served, "delete", "job/big", "-n", "theirs", "--yes")
+
+
+def test_until_when_is_answered_by_the_controller_of_what_it_knows(place: Installation) -> None:
+    """Nothing has ended here, and nothing has a limit, so that it says that nobody knows."""
+    answer = json.loads(
+        told(place, "explain", "job/waits-0", "-n", "default", "--eta", "-o", "json")
+    )
+    estimate = answer["estimate"]
+    assert estimate["futures"] > 0
+    assert not estimate["known"]
+    assert "no maximum execution time" in estimate["basis"][0]
