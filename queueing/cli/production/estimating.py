@@ -11,7 +11,7 @@ import sys
 from queueing.cli.production.lifeline import VARIABLE
 from queueing.serving.estimates import EstimateError
 
-PATIENCE_S = 8.0
+PATIENCE_S = 15.0
 """How long an estimate may take, from when it is asked for."""
 _turn = asyncio.Lock()
 

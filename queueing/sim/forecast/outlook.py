@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil, floor, inf
+from math import floor, inf
 
 from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact, WorkloadFact
@@ -68,10 +68,13 @@ class Prospect:
     found: list[float] = field(default_factory=list)
 
     def range(self, part: float) -> tuple[float, float]:
-        """Return the range in which so large a part of the draws lies, as many below as above."""
-        ordered, last = sorted(self.found), len(self.found) - 1
-        out = (1.0 - part) / 2
-        return ordered[floor(out * last)], ordered[ceil((1.0 - out) * last)]
+        """Return the range in which so large a part of further draws would lie.
+
+        Of n draws k - 1 are left out on each side, where k of n + 1 is the part that may be beyond.
+        """
+        ordered, number = sorted(self.found), len(self.found)
+        rank = max(1, floor((1.0 - part) / 2 * (number + 1)))
+        return ordered[rank - 1], ordered[number - rank]
 
 
 @dataclass(slots=True)
