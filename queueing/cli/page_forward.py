@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+import msgspec
 from aiohttp import web
 
 from queueing.cli.explanations import path_to
@@ -21,7 +22,8 @@ from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.request import Request
-from queueing.serving.explanations import PAGE
+from queueing.kube.resources import CONFIG_MAPS
+from queueing.serving.explanations import BESIDE, PAGE
 
 HOST = "127.0.0.1"
 NAMES = ("127.0.0.1", "localhost")
@@ -51,18 +53,25 @@ async def forward(asked: Named | None, options: Mapping[str, Any]) -> None:
     namespace = options["namespace"] or cluster.namespace
     async with Client(cluster, user_agent="queueing-ui") as client:
         path = "" if asked is None else await path_to(client, asked, namespace)
-        await _demand_page(client)
+        beside = await _address_beside(client)
+        if beside:
+            await _show(f"{beside}{path}", options)
+            return
         runner = web.AppRunner(application(client), access_log=None, shutdown_timeout=CLOSE_S)
         await runner.setup()
         try:
             await web.TCPSite(runner, HOST, options["port"]).start()
-            url = f"http://{HOST}:{runner.addresses[0][1]}{BASE}{path}"
-            click.echo(f"The page is at {url}\nCtrl-C ends it.")
-            if options["browser"]:
-                await asyncio.to_thread(webbrowser.open, url)
+            await _show(f"http://{HOST}:{runner.addresses[0][1]}{BASE}{path}", options)
+            click.echo("Ctrl-C ends it.")
             await _until_told()
         finally:
             await runner.cleanup()
+
+
+async def _show(url: str, options: Mapping[str, Any]) -> None:
+    click.echo(f"The page is at {url}")
+    if options["browser"]:
+        await asyncio.to_thread(webbrowser.open, url)
 
 
 async def _until_told() -> None:
@@ -73,18 +82,23 @@ async def _until_told() -> None:
     await told.wait()
 
 
-async def _demand_page(client: Client) -> None:
-    """Raise UsageProblem where the cluster has no page."""
+async def _address_beside(client: Client) -> str:
+    """Return where a cluster that hands nothing on has its page; empty where it hands on.
+
+    Raises UsageProblem where the cluster has no page.
+    """
     async with client.handed_on(Request("GET", f"{PAGE}/static/page.css")) as answer:
         if answer.status == OK:
-            return
+            return ""
         text = (await answer.text())[:300]
-    if answer.status == ABSENT:
-        raise UsageProblem(
-            "this cluster serves no page: is queueing installed with its visibility API? "
-            "`queueing dev` prints the address of its own."
-        )
-    raise UsageProblem(f"the page does not answer ({answer.status}): {text}")
+    if answer.status != ABSENT:
+        raise UsageProblem(f"the page does not answer ({answer.status}): {text}")
+    try:
+        found = msgspec.json.decode(await client.get(CONFIG_MAPS.at(*BESIDE)))
+    except KubeError as error:
+        told = "this cluster serves no page: is queueing installed with its visibility API?"
+        raise UsageProblem(told) from error
+    return str(found["data"]["url"])
 
 
 def application(client: Client) -> web.Application:

@@ -20,6 +20,9 @@ ESTIMATE = "estimate"
 PAGE = f"/apis/{GROUP}/{VERSION}/ui/page/proxy"
 """Below this path the API server hands on what is asked of the page, as of `services/…/proxy`: the
 subresource is the same for all that is below it, and requests may last."""
+BESIDE = ("queueing-page", "kueue-system")
+"""Name and namespace of the ConfigMap by which a server that hands nothing on says where its page
+is: `queueing dev`."""
 PARENTS = (
     ("clusterqueues", "ClusterQueue", False),
     ("localqueues", "LocalQueue", True),

@@ -6,6 +6,7 @@ The embedded API server lets everybody read everything, too, so nobody is asked 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
@@ -13,6 +14,7 @@ from queueing.apiserver.server import EmbeddedServer
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.serving.explanations import BESIDE
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.ui.application import BASE, PageServer
 from queueing.serving.ui.entrance import OpenEntrance
@@ -42,6 +44,15 @@ async def local_page(server: EmbeddedServer, socket: Path, port: int = 0) -> Asy
         await runner.setup()
         try:
             await web.TCPSite(runner, HOST, port).start()
-            yield f"http://{HOST}:{runner.addresses[0][1]}{BASE}/"
+            url = f"http://{HOST}:{runner.addresses[0][1]}{BASE}/"
+            server.load([_announcement(url)])
+            yield url
         finally:
             await runner.cleanup()
+
+
+def _announcement(url: str) -> dict[str, Any]:
+    """Return what tells `queueing ui` where the page is, as this server hands nothing on."""
+    name, namespace = BESIDE
+    meta = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"url": url}}

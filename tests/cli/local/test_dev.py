@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from click.testing import CliRunner
 
 from queueing.cli.local.cluster import (
@@ -21,6 +22,7 @@ from queueing.cli.local.cluster import (
     sample_objects,
 )
 from queueing.cli.local.demo import saves
+from queueing.cli.local.page import local_page
 from queueing.cli.local.sightings import Sightings
 from queueing.cli.main import cli
 from queueing.core.settings import Compatibility
@@ -96,6 +98,31 @@ async def test_a_sample_job_runs_to_its_end_on_the_local_cluster() -> None:
             page = await client.list_page(resources.WORKLOADS.within(namespace))
             seen.look(json.loads(page)["items"], [], 1.0)
             await asyncio.sleep(0.05)
+
+
+async def test_the_page_of_a_local_cluster_is_served_and_found_by_the_command(
+    tmp_path: Path,
+) -> None:
+    socket, kubeconfig = tmp_path / "page.sock", tmp_path / "kubeconfig"
+    async with (
+        asyncio.timeout(BOUND_S),
+        local_cluster(ServerLocation(), sample_objects()) as server,
+        local_page(server, socket) as url,
+        controlled(server, alone(), Compatibility.QUEUEING, socket),
+        ClientSession() as browser,
+    ):
+        kubeconfig.write_text(server.kubeconfig())
+        words = ["ui", "clusterqueue/vision", "--no-browser", "--kubeconfig", str(kubeconfig)]
+        found = await asyncio.to_thread(CliRunner().invoke, cli, words)
+        assert found.output == f"The page is at {url}clusterqueues/vision\n"
+        while True:
+            async with browser.get(f"{url}clusterqueues/vision") as told:
+                text = await told.text()
+            if told.status == 200:
+                break
+            assert told.status in {404, 503}, text  # it does not lead, or knows no queue yet
+            await asyncio.sleep(0.05)
+    assert "Nobody waits, 0 admitted." in text
 
 
 async def test_a_job_is_suspended_and_a_bad_queue_refused_when_they_are_created() -> None:
