@@ -17,6 +17,8 @@ from queueing.observe.trace_ids import SpanRef
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
+_FINISHED, _WITHDRAWN = "Finished", "Withdrawn"
+_OUTCOMES = (*map(str, SaveOutcome), _FINISHED, _WITHDRAWN)
 _SETTLED = frozenset(
     {Phase.DRAINED, Phase.RELEASED, Phase.REQUEUED, Phase.FINISHED, Phase.CANCELLED}
 )
@@ -53,6 +55,9 @@ class CheckpointTelemetry:
         where = _where(workload, record)
         cause = record.request.cause
         self.metrics.checkpoint_requests_total.labels(**where, reason=cause.reason).inc()
+        for outcome in _OUTCOMES:
+            # From 0 on: a rate does not see the increment with which a series begins.
+            self.metrics.checkpoint_outcomes_total.labels(**where, outcome=outcome)
         preemptor = self.objects.checkpoints.preemptors.get(cause.preemptor)
         if self.traces is not None and preemptor is not None:
             chosen_at = self.traces.chosen(preemptor, workload.metadata.key)
@@ -214,7 +219,7 @@ def _where(workload: Workload, record: Record) -> dict[str, str]:
 
 
 def _outcome(record: Record) -> str:
-    ended = "Finished" if record.phase is Phase.FINISHED else "Withdrawn"
+    ended = _FINISHED if record.phase is Phase.FINISHED else _WITHDRAWN
     return str(record.outcome or ended)
 
 
