@@ -105,7 +105,7 @@ def _phases(seen: SeenWorkload) -> Iterator[Phase]:
     gave_back = status.changed("QuotaReserved") if evicted is not None else None
     returned = gave_back if reserved is None and gave_back is not None else created
     queued = max(workload.queued_since, returned, created)
-    if queued > created:
+    if queued > created or status.is_true("Requeued"):
         yield _earlier(seen, created, queued)
     waited = reserved if reserved is not None else finished
     yield Phase(

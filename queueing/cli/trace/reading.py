@@ -10,6 +10,7 @@ import msgspec
 from queueing.checkpoints.rules.times import stages
 from queueing.checkpoints.wire.inbound import BadTermsError, record
 from queueing.checkpoints.wire.objects import Checkpoint
+from queueing.cli.output import UsageProblem
 from queueing.cli.resolving import resource_of
 from queueing.controller.job_pods import started_pods
 from queueing.devices.wire.delays import Pod
@@ -101,11 +102,11 @@ class Reading:
         if not meta.owner_references:
             return None
         owner = meta.owner_references[0]
-        resource = await resource_of(self.client, owner.api_version, owner.kind)
         try:
+            resource = await resource_of(self.client, owner.api_version, owner.kind)
             body = await self.client.get(resource.at(owner.name, meta.namespace))
-        except (ForbiddenError, NotFoundError):
-            return None
+        except (ForbiddenError, NotFoundError, UsageProblem):
+            return None  # it, or its kind, is gone or not to be read
         job = msgspec.json.decode(body, type=Identified).metadata
         return job if job.uid == owner.uid else None
 

@@ -62,7 +62,11 @@ async def test_victims_are_told_to_their_preemptor(dev: Dev) -> None:
         return f"team/{victim}" in await dev.told("trace job/high")
 
     await dev.until(seen, "the victim is told")
-    assert "earlier rounds" in await dev.told("trace job/low")
+
+    async def came_back() -> bool:
+        return "earlier rounds" in await dev.told("trace job/low")
+
+    await dev.until(came_back, "it is told that it came back")
 
 
 async def test_what_is_not_there_and_what_is_no_workload_is_refused(dev: Dev) -> None:
