@@ -164,3 +164,19 @@ def test_a_promise_ends_where_others_take_its_place() -> None:
     engine.observe(pending("s", 1))
     assert "Admit team/s" in (*decided(engine), *decided(engine))
     engine.check()
+
+
+def test_a_place_that_is_left_is_told_to_queues_of_other_trees() -> None:
+    engine = Engine(Settings())
+    for one in OBJECTS:
+        engine.observe(one)
+    engine.observe(cluster_queue("other", {"default": {"cpu": quota(100_000)}}))
+    engine.observe(local_queue("team/other", "other"))
+    place = Assignment((HOST,), (Domain(("n",), 1),))
+    held = replace(assignment({"cpu": 4000}), placement=place)
+    running = admitted("r", {"cpu": 4000}, queue="other", local_queue="team/other")
+    engine.observe(replace(running, admission=admission("other", held)))
+    engine.observe(pending("w", 2))
+    assert decided(engine) == ["Wait team/w"]
+    engine.observe(Gone(Kind.WORKLOAD, "team/r"))
+    assert decided(engine) == ["Admit team/w"]

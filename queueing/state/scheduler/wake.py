@@ -6,13 +6,14 @@ The events are few, and wake one too many rather than one too few:
   tree but those on a shelf, for which `heads` looks whether enough of what they lack can be had;
 - a change of quotas, cohorts, flavors or checks: all workloads of the queues that it reaches;
 - labels of a namespace; pods that became ready; users of a ResourceClaim;
-- room on nodes: all workloads of queues with a topology.
+- room on nodes: all workloads of queues with a topology; a place that is left: those of other
+  trees that are on no shelf.
 
 Whoever is missed all the same is found by a sweep. In Kueue mode each event of Kueue's list wakes
 all waiting workloads of the tree.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 from queueing.core.decisions import Mode, Reason
 from queueing.core.names import Key, QueueName, namespace_of
@@ -66,6 +67,19 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     for root in released | {memory.root_of(name) for name in changes.newcomers}:
         if root is not None:
             _wake_tree(memory, root, released=root in released)
+    if changes.vacated:
+        _wake_for_places(memory, beside=released)
+
+
+def _wake_for_places(memory: Memory, beside: Container[Node | None]) -> None:
+    """Wake who may wait for a place in other trees: they share the nodes, and have the quota."""
+    for name, rules in memory.objects.rules.items():
+        queue = memory.queues.get(name)
+        if queue is None or not rules.offer.places or memory.root_of(name) in beside:
+            continue
+        for peers in list(queue.hopeful):
+            if not is_promised(memory, peers):
+                memory.wake(peers)
 
 
 def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
