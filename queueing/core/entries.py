@@ -41,6 +41,8 @@ class Head:
     """Whether its last judgement preempted others."""
     siblings: tuple[Holder, ...] = ()
     """Less favorable variants of the same workload that are admitted: it takes their place."""
+    waited: int = 0
+    """How many rounds in a row it got no ruling, because it let others go first."""
     is_behind: bool = False
     """Whether one before it in its queue found nobody to preempt: it takes nothing by shares."""
 

@@ -22,6 +22,9 @@ from queueing.core.settings import Settings
 _GIVES_WAY = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
 """How far heads came after which others of their queues may have a turn."""
 
+ROUNDS_MAX = 8
+"""How many rounds, at most, a preemptor waits for others with fair sharing."""
+
 Pause = Callable[[], bool]
 """Says whether the caller wants to do something else."""
 Round = Generator[None, None, list[Ruling]]
@@ -36,8 +39,8 @@ def process_round(
 ) -> Round:
     """Decide every head once, as one cycle of Kueue does; with `in_order`, in the given order.
 
-    Two kinds of heads get no ruling, and are to be judged again: those that wait for who borrows
-    less (`LendLast`), and, where credits bend fair-share weights, those that would borrow while a
+    Two kinds of heads get no ruling, and are to be judged again: those that let others go first
+    (`LendLast`), and, where credits bend fair-share weights, those that would borrow while a
     queue that was served in this round still has the smaller share (`Precedence`).
     `pause` is asked after each head. The tree is as it was when the round ends. Raises KeyError for
     the head of a queue that is not in the tree or the rules.
@@ -112,14 +115,19 @@ class LendLast:
     which compete for their queues' turn may still take of their own nominal quota. Those who wait
     are decided if nobody else of their tree got anything in the round, or gave way to others of its
     queue.
+
+    With fair sharing the order is by shares, and victims were chosen by those at the begin of the
+    round. So there who would preempt waits, once somebody of its tree got something or gave way; in
+    the next round who fits comes before it, and it chooses anew. Not more than `ROUNDS_MAX` times,
+    so that a backlog which fits keeps nobody from its right.
     """
 
-    __slots__ = ("_asked", "_lends_last", "_moved", "_waiting", "_world")
+    __slots__ = ("_asked", "_by_shares", "_lends_last", "_moved", "_waiting", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
-        settings = world.settings  # by shares, who borrows less comes first in any case
-        self._lends_last = settings.rules.lends_last and settings.fair_sharing is None
+        self._lends_last = world.settings.rules.lends_last
+        self._by_shares = world.settings.fair_sharing is not None
         self._waiting: list[Entry] = []
         self._moved: set[Node] = set()
         """Roots of trees in which somebody got something, or gave way."""
@@ -140,7 +148,13 @@ class LendLast:
 
     def _waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        if not entry.assignment.borrow or not self._lends_last:
+        if not self._lends_last:
+            return False
+        if self._by_shares:
+            if not entry.targets or entry.head.waited >= ROUNDS_MAX:
+                return False
+            return entry.node.root in self._moved
+        if not entry.assignment.borrow:
             return False
         node, root = entry.node, entry.node.root
         for resource, amount in entry.usage.items():

@@ -27,7 +27,7 @@ class Rules:
     that is promised to them, and nobody is admitted into quota that is not free."""
     lends_last: bool = True
     """Who borrows waits for the others of its tree, unless it fits beside what these may still take
-    of their own nominal quota; with fair sharing, shares order them instead."""
+    of their own nominal quota. With fair sharing, where shares order them, who preempts waits."""
     waits_for_lacks: bool = True
     """Equal workloads wait as one, for what they lack, and not for any event of Kueue's list."""
     nominates_anew: bool = True

@@ -2,10 +2,11 @@
 
 import pytest
 
-from queueing.core.decisions import Admit, Cycle
+from queueing.core.decisions import Admit, Cycle, Preempt
 from queueing.core.facts import PreemptionPolicy, WorkloadFact
-from queueing.core.settings import Compatibility, Settings
-from queueing.testing.builders import cluster_queue, preemption, workload
+from queueing.core.rounds import ROUNDS_MAX
+from queueing.core.settings import Compatibility, FairSharing, Settings
+from queueing.testing.builders import cluster_queue, preemption, quota, workload
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
@@ -66,3 +67,41 @@ def test_who_asks_for_more_than_the_owner_has_left_is_no_reason_to_wait() -> Non
     cluster = cluster_of(job("mine", 1, "own"), job("too-large", 5, "own"), job("g", 2, "guest"))
     first, *_ = cluster.cycle().rounds
     assert [type(one) for one in first] == [Admit, Admit]
+
+
+def shared_fairly(beside: int, compatibility: Compatibility = Compatibility.QUEUEING) -> Cycle:
+    """Return the cycle in which an owner reclaims, and so many older ones of another queue fit."""
+    own = cluster_queue("own", {"default": {"cpu": 10}}, cohort="all", preemption=RECLAIMS)
+    other = cluster_queue("other", {"default": {"cpu": quota(40, lending=0)}}, cohort="all")
+    guest = cluster_queue("guest", {"default": {"cpu": 0}}, cohort="all")
+    fair = FairSharing(strategies=("LessThanOrEqualToFinalShare",))
+    settings = Settings(compatibility=compatibility, fair_sharing=fair)
+    cluster = ObedientCluster(world(cluster_queues=[own, other, guest]), settings)
+    cluster.observe(job("guest", 6, "guest", 0.0))
+    cluster.rest()
+    cluster.observe(job("mine", 9, "own"))
+    for number in range(beside):
+        cluster.observe(job(f"fits-{number:02}", 1, "other", 1.0))
+    return cluster.cycle()
+
+
+def preempted_in(cycle: Cycle) -> list[int]:
+    """Return the rounds in which somebody is preempted."""
+    return [at for at, one in enumerate(cycle.rounds) if any(isinstance(x, Preempt) for x in one)]
+
+
+@pytest.mark.parametrize(
+    ("compatibility", "at"),
+    [
+        pytest.param(Compatibility.QUEUEING, 1, id="who fits comes first"),
+        pytest.param(Compatibility.KUEUE, 0, id="as Kueue"),
+    ],
+)
+def test_who_preempts_by_shares_chooses_its_victims_after_who_fits(
+    compatibility: Compatibility, at: int
+) -> None:
+    assert preempted_in(shared_fairly(1, compatibility)) == [at]
+
+
+def test_many_who_fit_keep_nobody_from_what_it_may_preempt() -> None:
+    assert preempted_in(shared_fairly(2 * ROUNDS_MAX)) == [ROUNDS_MAX]

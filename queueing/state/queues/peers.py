@@ -69,6 +69,8 @@ class Item:
     """Whether its last judgement preempted others."""
     tries: int = 0
     """How often in a row it was judged and kept its turn, to try its remaining flavors."""
+    waited: int = 0
+    """How many rounds in a row it let others go first."""
     wait: Wait | None = None
     """Why it waits, by its own last judgement; `Peers.wait` holds for all of its peers."""
 

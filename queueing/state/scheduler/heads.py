@@ -147,6 +147,7 @@ def as_head(memory: Memory, item: Item) -> Head:
         spared=spared,
         preempting=item.preempting,
         siblings=() if item.fact.variant is None else less_favorable(memory, item.fact),
+        waited=item.waited,
         is_behind=by_shares and bool(queue.hopeful) and _is_behind(queue, item),
     )
 

@@ -165,6 +165,10 @@ class _Run:
         self.judged += len(items)
         heads, world = map(partial(as_head, memory), items), world_of(memory, items)
         rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause)
+        if len(rulings) < len(items):
+            ruled = {one.decision.workload for one in rulings}
+            for item in items:
+                item.waited += item.fact.key not in ruled
         self.told += settle(memory, rulings)
         self.close()
         wake_waiting(memory)

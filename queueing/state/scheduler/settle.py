@@ -39,6 +39,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         item = memory.items.get(decision.workload)
         if item is None:
             continue  # an earlier one of the round is its sibling, and was admitted in its place
+        item.waited = 0
         if as_kueue and _says_nothing_new(item, ruling):
             continue
         decided += (*ruling.preemptions, decision)
