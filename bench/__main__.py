@@ -21,7 +21,8 @@ from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
 SCENARIOS = (
-    *("a", "a-watched", "b", "c", "d", "d-claims", "i", "pods", "pod-groups", "pods-of-others"),
+    *("a", "a-watched", "b", "c", "d", "d-claims", "h", "i"),
+    *("pods", "pod-groups", "pods-of-others"),
     *("e", "e-sizes", "e-worst", "e-credits", "credits", "topology", "topology-preemption"),
 )
 UNLESS_TOLD = ("a", "d", "e")
@@ -37,6 +38,7 @@ Examples:
   python -m bench d-claims --jobs 1000   Jobs whose pods get a device each by a claim
   python -m bench pods --jobs 2000       pods by themselves; pod-groups: in groups of 8
   python -m bench pods-of-others         memory beside five times as many pods of others
+  python -m bench h                      (a), with pods placed on 640 nodes in 40 racks
   python -m bench i --turns 3            Kueue's own load, preempting, three times in each mode
   python -m bench e --scale 1            100,000 pending in the core alone
   python -m bench e-sizes --scale 1      cost per decision, 1,000 to 100,000 pending
@@ -83,11 +85,11 @@ def main(scenarios: tuple[str, ...], scale: float | None, jobs: int, turns: int,
     """Measure admissions beside their floor.
 
     On the real API server: (a) 30 queues, (b) 1,000 queues, (c) one deep queue of which 60 % never
-    fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod, (i) the load of
-    Kueue's own runner, (a) with priorities and preemption, in both modes; pods, pod-groups and
-    pods-of-others are about pods without Jobs. (e) is the core alone;
-    e-sizes draws what a decision costs against the number pending, e-worst measures what may take
-    longest, e-credits what a credit policy costs; credits simulates who is served how well;
+    fit, (d) Jobs with pods on KWOK nodes, (d-claims) with a device for each pod, (h) as (a), with
+    pods placed on racks, (i) the load of Kueue's own runner, (a) with priorities and preemption, in
+    both modes; pods, pod-groups and pods-of-others are about pods without Jobs. (e) is the core
+    alone; e-sizes draws what a decision costs against the number pending, e-worst measures what may
+    take longest, e-credits what a credit policy costs; credits simulates who is served how well;
     topology is the placement of gangs on racks, alone, and topology-preemption what it costs to
     find victims for it.
 

@@ -1,14 +1,16 @@
-"""What is submitted in scenarios (a), (b), (c) and (i), and how fast it could be done at all."""
+"""What is submitted in scenarios (a), (b), (c), (h) and (i), and how fast that could be done."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 from bench.core_alone import Run
 from queueing.core.facts import WorkloadFact
 from queueing.core.settings import Settings
+from queueing.core.topology.assignment import HOSTNAME
 from queueing.testing.builders import (
     cluster_queue,
     flavor,
@@ -20,6 +22,8 @@ from queueing.testing.builders import (
 )
 
 NAMESPACE = "bench"
+POOL = {"bench": "racks"}
+"""Labels of the nodes on which pods are placed."""
 THIRD = "i, a third"
 """A load of its own: no one rounding makes its published counts out of the full ones."""
 
@@ -35,6 +39,8 @@ class Size:
     every_s: float
     priority: int = 0
     fits: bool = True
+    level: str = ""
+    """The level of the topology that its pods, of 1 cpu each, must share; else it is one pod."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,8 @@ class Load:
     sizes: tuple[Size, ...]
     preemption: Mapping[str, str] = field(default_factory=dict)
     """As in the spec of a ClusterQueue; nobody is preempted unless it says so."""
+    places: bool = False
+    """Whether pods are placed, on the nodes of `racks`."""
 
     def cohort_of(self, queue: int) -> str:
         """Return the cohort of a queue, by number."""
@@ -65,6 +73,12 @@ class Item:
     runs_s: float
     priority: int = 0
     fits: bool = True
+    level: str = ""
+
+    @property
+    def pods(self) -> int:
+        """How many pods share its cpu."""
+        return self.cpu if self.level else 1
 
     @property
     def size(self) -> str:
@@ -100,15 +114,11 @@ def _with_priorities(small: int, medium: int, large: int) -> Load:
     )
 
 
+A = Load(queues=30, per_cohort=6, nominal=20, borrowing=100, sizes=_sizes(350, 100, 50))
+_LEVELS = {"small": HOSTNAME, "medium": "rack", "large": "block"}
 LOADS = MappingProxyType(
     {
-        "a": Load(
-            queues=30,
-            per_cohort=6,
-            nominal=20,
-            borrowing=100,
-            sizes=_sizes(350, 100, 50),
-        ),
+        "a": A,
         "b": Load(
             queues=1_000,
             per_cohort=100,
@@ -127,12 +137,18 @@ LOADS = MappingProxyType(
                 Size(name="never", count=6_000, cpu=300, runs_s=0.0, every_s=0.0, fits=False),
             ),
         ),
+        "h": replace(
+            A,
+            places=True,
+            sizes=tuple(replace(one, level=_LEVELS[one.name]) for one in A.sizes),
+        ),
         "i": _with_priorities(350, 100, 50),
         THIRD: _with_priorities(117, 33, 16),
     }
 )
 """(a) is Kueue's published configuration; (b) has the queues and counts of the large one, with the
-sizes and runtimes of (a); (c) is one deep queue, 60 % of it hopeless; (i) is (a) with priorities
+sizes and runtimes of (a); (c) is one deep queue, 60 % of it hopeless; (h) is (a) with pods of 1 cpu
+that must share a host, a rack or a block; (i) is (a) with priorities
 and preemption, as Kueue's own runner has it."""
 
 
@@ -152,6 +168,7 @@ def schedule(load: Load, scale: float) -> list[Item]:
                     runs_s=size.runs_s,
                     priority=size.priority,
                     fits=size.fits,
+                    level=size.level,
                 )
                 # What comes at once comes mixed, each class spread evenly.
                 items.append((at, number / count, item))
@@ -160,8 +177,13 @@ def schedule(load: Load, scale: float) -> list[Item]:
 
 
 def queues(load: Load) -> Iterator[dict[str, Any]]:
-    """Give the flavor, the ClusterQueues and their LocalQueues."""
-    yield _object("ResourceFlavor", "default", {})
+    """Give the flavor, with its Topology if it has one, the ClusterQueues and their LocalQueues."""
+    if load.places:
+        levels = [{"nodeLabel": one} for one in ("block", "rack", HOSTNAME)]
+        yield _object("Topology", "dc", {"levels": levels})
+        yield _object("ResourceFlavor", "default", {"nodeLabels": POOL, "topologyName": "dc"})
+    else:
+        yield _object("ResourceFlavor", "default", {})
     for number in range(load.queues):
         name = queue_name(number)
         cpu = {"name": "cpu", "nominalQuota": load.nominal, "borrowingLimit": load.borrowing}
@@ -180,12 +202,22 @@ def queues(load: Load) -> Iterator[dict[str, Any]]:
         yield _object("LocalQueue", name, {"clusterQueue": name}, NAMESPACE)
 
 
+def racks() -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the names of 640 nodes, in 10 blocks of 4 racks, and their labels."""
+    for block, rack, host in product(range(10), range(4), range(16)):
+        place = {"block": f"b{block}", "rack": f"b{block}-r{rack}"}
+        yield f"b{block}-r{rack}-h{host:02}", {**POOL, **place}
+
+
 def workload_object(item: Item, space: str = NAMESPACE) -> dict[str, Any]:
     """Return the Workload to create."""
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(item.cpu)}}}
+    each = {"requests": {"cpu": str(item.cpu // item.pods)}}
+    container = {"name": "c", "image": "i", "resources": each}
     template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    pod_sets = [{"name": "main", "count": 1, "template": template}]
-    spec = {"queueName": item.queue, "podSets": pod_sets}
+    pods: dict[str, Any] = {"name": "main", "count": item.pods, "template": template}
+    if item.level:
+        pods["topologyRequest"] = {"required": item.level}
+    spec = {"queueName": item.queue, "podSets": [pods]}
     priority = {"priority": item.priority} if item.priority else {}
     return _object("Workload", item.name, {**spec, **priority}, space)
 

@@ -1,4 +1,4 @@
-"""Scenarios (a) to (d) and (i): on a real control plane of our own, started for this run."""
+"""Scenarios (a) to (d), (h) and (i): on a real control plane of our own, started for this run."""
 
 import asyncio
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from e2e.loopback import control_plane
 from e2e.writes import by_kind
 
 PART = 0.1
-"""The scale of (a) to (c) unless told."""
+"""The scale of (a) to (c) and (h) unless told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from bench.load import Load, queues
+from bench.load import Load, queues, racks
 from bench.submitters import FLOOR_CLIENTS, Wire, in_parallel
 from e2e import identities, product
 from e2e.cluster import Cluster
+from e2e.nodes import make_node, wait_usable
 from e2e.writes import AuditLog
 from queueing.kube import resources
 from queueing.kube.client import Client
@@ -30,7 +31,12 @@ _WATCHES = re.compile(
 )
 _SETUP = {
     one.kind: one
-    for one in (resources.RESOURCE_FLAVORS, resources.CLUSTER_QUEUES, resources.LOCAL_QUEUES)
+    for one in (
+        resources.TOPOLOGIES,
+        resources.RESOURCE_FLAVORS,
+        resources.CLUSTER_QUEUES,
+        resources.LOCAL_QUEUES,
+    )
 }
 _ACCOUNT = f"{identities.CONTROLLER_NAMESPACE}:{identities.CONTROLLER_ACCOUNT}"
 USER = f"system:serviceaccount:{_ACCOUNT}"
@@ -68,10 +74,19 @@ def log_of(cluster: Cluster) -> AuditLog | None:
 
 
 async def furnished(cluster: Cluster, client: Client, wanted: Load) -> None:
-    """Create the queues of a load, and wait until the API server is at rest again."""
+    """Create the queues and nodes of a load, and wait until the API server is at rest again."""
+    if wanted.places:
+        await asyncio.to_thread(_make_nodes, cluster)
     await in_parallel((partial(_create, client, one) for one in queues(wanted)), FLOOR_CLIENTS)
     await _watched_by_kubernetes(cluster)
     await asyncio.sleep(SETTLES_S)
+
+
+def _make_nodes(cluster: Cluster) -> None:
+    api, named = cluster.api(), dict(racks())
+    for name, labels in named.items():
+        make_node(api, name, group="racks", resources={"cpu": "96"}, labels=labels)
+    wait_usable(api, len(named), group="racks")
 
 
 async def _create(client: Client, wanted: Wire) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bench.load import NAMESPACE, Item, workload_object
+from queueing.core.topology.assignment import HOSTNAME
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Modified, Reflector, WatchEvent
@@ -39,12 +40,16 @@ FINISHED: list[Wire] = [
 
 def admission(item: Item) -> Wire:
     """Return the status that admits a workload: the one write that an admission is."""
-    assignment = {
+    assignment: Wire = {
         "name": "main",
-        "count": 1,
+        "count": item.pods,
         "flavors": {"cpu": "default"},
         "resourceUsage": {"cpu": str(item.cpu)},
     }
+    if item.level:
+        host = {"domainCount": 1, "valuesPerLevel": [{"universal": "b0-r0-h00"}]}
+        whole = {**host, "podCounts": {"universal": item.pods}}
+        assignment["topologyAssignment"] = {"levels": [HOSTNAME], "slices": [whole]}
     return {
         "admission": {"clusterQueue": item.queue, "podSetAssignments": [assignment]},
         "conditions": [condition("QuotaReserved"), condition("Admitted")],

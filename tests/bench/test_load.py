@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from bench import core_alone
-from bench.load import LOADS, THIRD, ideal, queues, schedule, workload_object
+from bench.load import LOADS, THIRD, ideal, queues, racks, schedule, workload_object
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.worlds import Deep
 
@@ -80,3 +80,22 @@ def test_only_workloads_with_a_priority_name_one() -> None:
     plain, urgent = schedule(A, 0.001)[0], schedule(LOADS["i"], 0.001)[0]
     assert "priority" not in workload_object(plain)["spec"]
     assert workload_object(urgent)["spec"]["priority"] == urgent.priority
+
+
+def test_pods_of_the_load_on_racks_share_a_host_a_rack_or_a_block() -> None:
+    load = LOADS["h"]
+    assert next(iter(queues(load)))["kind"] == "Topology"
+    assert Counter(labels["rack"] for _, labels in racks()) == {
+        f"b{block}-r{rack}": 16 for block in range(10) for rack in range(4)
+    }
+    asked = {}
+    for item in schedule(load, 0.001):
+        (pods,) = workload_object(item)["spec"]["podSets"]
+        (container,) = pods["template"]["spec"]["containers"]
+        each = container["resources"]["requests"]["cpu"]
+        asked[item.size] = (pods["count"], each, pods["topologyRequest"]["required"])
+    assert asked == {
+        "small": (1, "1", "kubernetes.io/hostname"),
+        "medium": (5, "1", "rack"),
+        "large": (20, "1", "block"),
+    }
