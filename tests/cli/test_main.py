@@ -94,9 +94,9 @@ def test_an_unknown_command_is_named() -> None:
 
 
 def test_a_misspelt_command_is_answered_with_the_one_that_may_be_meant() -> None:
-    result = invoke("plam")
+    result = invoke("simulat")
     assert result.exit_code == 2
-    assert "No such command 'plam'. Did you mean plan?" in result.output
+    assert "No such command 'simulat'. Did you mean simulate?" in result.output
 
 
 def test_version_speaks_json() -> None:

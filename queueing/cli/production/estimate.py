@@ -8,7 +8,7 @@ import click
 
 EPILOG = """\b
 Example:
-  queueing explain job/train --eta        has it made
+  queueing run        starts it when somebody asks `queueing explain job/train --eta`
 """
 BUDGET_S = 4.0
 """How long is looked ahead."""
