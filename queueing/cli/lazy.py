@@ -10,6 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 from typing_extensions import override
 
+LIKE = 0.65
+"""How like a word must be to a command to be told as the one that may be meant (1: equal)."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
@@ -45,7 +48,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look a command up; for one that does not exist, name those that may be meant."""
-        close = get_close_matches(args[0], self.list_commands(ctx), n=2)
+        close = get_close_matches(args[0], self.list_commands(ctx), n=2, cutoff=LIKE)
         if args[0] not in self.entries and close:
             meant = " or ".join(close)
             raise click.UsageError(f"No such command '{args[0]}'. Did you mean {meant}?", ctx)

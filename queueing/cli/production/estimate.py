@@ -8,7 +8,7 @@ import click
 
 EPILOG = """\b
 Example:
-  queueing run        starts it when somebody asks `queueing explain job/train --eta`
+  queueing run        starts this by itself, for `queueing explain --eta`
 """
 BUDGET_S = 4.0
 """How long is looked ahead."""
