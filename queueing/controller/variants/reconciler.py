@@ -39,6 +39,7 @@ from queueing.translate.wire.workloads import CheckState, Workload
 
 NAME_TAKEN_S = 1.0
 """Seconds until a variant is made whose name a variant has that is going."""
+OUTDATED = "The parent asks for other pods than quota was reserved for"
 _JUDGED = frozenset({Requeue.INADMISSIBLE, Requeue.NOT_QUEUED})
 
 
@@ -188,6 +189,9 @@ class Variants:
                 said = "Activated" if active else "Deactivated"
                 told = f"Variant Workload {said.lower()} due to {why}"
                 events.workload(variant.metadata, f"{said}Variant", told)
+            case steps.EvictOutdated():
+                reason = EvictionReason.CONCURRENT_ADMISSION
+                await self._evict(variant, Evict(reason=reason, message=OUTDATED), now)
             case steps.FinishVariant(reason=reason, message=message):
                 body = outbound.finish(variant, reason, message, now)
                 await writes.patch_workload(variant, body)

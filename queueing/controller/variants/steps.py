@@ -96,6 +96,13 @@ class EvictWithParent:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictOutdated:
+    """Evict a variant that reserves for other pods than its parent asks for by now."""
+
+    variant: Workload
+
+
+@dataclass(frozen=True, slots=True)
 class AdmitParent:
     """Give a parent the admission of a variant."""
 
@@ -135,7 +142,9 @@ class Later:
 
 
 ParentStep = Mark | Make | EvictParent | EvictWithParent | AdmitParent
-VariantStep = Drop | FollowParent | LetGo | Release | Turn | FinishVariant | Mirror | Ungate
+VariantStep = (
+    Drop | FollowParent | LetGo | Release | Turn | EvictOutdated | FinishVariant | Mirror | Ungate
+)
 Step = ParentStep | VariantStep | Later
 
 
@@ -196,16 +205,25 @@ def _evictions(family: Family) -> Iterator[Step]:
     runs = parent.status.is_true("QuotaReserved")
     stops = runs and parent.status.is_true("Evicted")
     for one in family.variants:
-        if one.status.is_true("Evicted") and one.status.is_true("QuotaReserved"):
-            if one is not source:
+        if not one.status.is_true("QuotaReserved"):
+            continue
+        if one is not source:
+            if one.status.is_true("Evicted"):
                 yield Release(one)
-            elif not stops:
-                message = "Admitted variant was evicted"
-                yield EvictParent(parent, EvictionReason.VARIANT_EVICTED, message)
+            elif _is_outdated(one, parent):
+                yield EvictOutdated(one)
+        elif one.status.is_true("Evicted") and not stops:
+            message = "Admitted variant was evicted"
+            yield EvictParent(parent, EvictionReason.VARIANT_EVICTED, message)
     if runs and not stops and not is_running(source):
         yield EvictParent(parent, EvictionReason.CONCURRENT_ADMISSION, "No variant is running")
     if stops and source is not None and is_running(source) and parent.spec.active:
         yield EvictWithParent(source, parent)
+
+
+def _is_outdated(variant: Workload, parent: Workload) -> bool:
+    """Say whether a variant that holds quota would let its parent run other pods than these."""
+    return not variant.status.is_true("Finished") and variant.spec.pod_sets != parent.spec.pod_sets
 
 
 def _turns(family: Family) -> Iterator[Step]:

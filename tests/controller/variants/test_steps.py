@@ -221,6 +221,25 @@ def test_a_parent_without_its_variant_is_evicted() -> None:
     )
 
 
+@pytest.mark.parametrize("state", [RUNS, RUNS[:1]], ids=["admitted", "waits for a check"])
+def test_a_variant_that_reserved_for_other_pods_than_its_parent_asks_for_is_evicted(
+    state: tuple[str, ...],
+) -> None:
+    pods = [{"name": "main", "count": 10, "template": {}}]
+    good = variant("good", *state, held=True, podSets=[{**pods[0], "count": 5}])
+    rest = [variant("best", podSets=pods), variant("poor", podSets=pods, active=False)]
+    found = next_of(family(parent(podSets=pods), good, *rest))
+    assert isinstance(found, steps.EvictOutdated)
+    assert found.variant is good
+
+
+def test_the_variant_that_a_parent_runs_by_is_not_compared_with_it() -> None:
+    pods = [{"name": "main", "count": 10, "template": {}}]
+    good = variant("good", *RUNS, held=True)
+    rest = [variant("best", podSets=pods), variant("poor", podSets=pods, active=False)]
+    assert next_of(family(parent(*RUNS, by="good", podSets=pods), good, *rest)) is None
+
+
 def test_a_deleted_variant_stays_until_its_parent_has_stopped() -> None:
     gone = variant("good", *RUNS, held=True, meta=DELETED)
     rest = [variant("best"), variant("poor", active=False)]

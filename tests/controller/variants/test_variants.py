@@ -136,9 +136,8 @@ async def test_the_first_admission_stays_where_a_queue_retains_it(world: MakeWor
         await w.event("RetainFirstAdmission: another Variant")
 
 
-async def test_what_a_check_of_the_variant_adds_to_pods_is_added_to_those_of_the_job(
-    world: MakeWorld,
-) -> None:
+async def make_with_check(w: World, quotas: dict[str, str], *objects: Wire) -> None:
+    """Make flavors, a queue with an admission check that somebody answers, and more."""
     check = {
         "apiVersion": KUEUE,
         "kind": "AdmissionCheck",
@@ -148,12 +147,17 @@ async def test_what_a_check_of_the_variant_adds_to_pods_is_added_to_those_of_the
     active = {"type": "Active", "status": "True", "reason": "Up", "message": ""}
     active["lastTransitionTime"] = "2026-01-01T00:00:00Z"
     strategy = {"admissionChecks": [{"name": "provision"}]}
+    await w.make(check)
+    await w.patch("AdmissionCheck", "provision", {"status": {"conditions": [active]}}, "status")
+    await w.make(*flavors(), queue(quotas, admissionChecksStrategy=strategy), LOCAL_QUEUE)
+    await w.make(*objects)
+
+
+async def test_what_a_check_of_the_variant_adds_to_pods_is_added_to_those_of_the_job(
+    world: MakeWorld,
+) -> None:
     async with world(**GATED) as w:
-        await w.make(check)
-        await w.patch("AdmissionCheck", "provision", {"status": {"conditions": [active]}}, "status")
-        quotas = {"best": "1", "good": "2"}
-        await w.make(*flavors(), queue(quotas, admissionChecksStrategy=strategy), LOCAL_QUEUE)
-        await w.make(job("a", cpu="2"))
+        await make_with_check(w, {"best": "1", "good": "2"}, job("a", cpu="2"))
         parent = await w.workload("a", lambda _: True)
         name = parent["metadata"]["name"]
         good = await w.workload(name, true("QuotaReserved"))
@@ -164,6 +168,25 @@ async def test_what_a_check_of_the_variant_adds_to_pods_is_added_to_those_of_the
         started = await w.until("Job", "a", runs)
         notes = started["spec"]["template"]["metadata"]["annotations"]
         assert notes["example.com/provision"] == "done"
+
+
+async def test_a_variant_that_waits_for_a_check_reserves_for_the_pods_that_are_asked_for_now(
+    world: MakeWorld,
+) -> None:
+    async with world(**GATED) as w:
+        await make_with_check(w, {"best": "1", "good": "8"}, job("a", cpu="2", completions=6))
+        name = (await w.workload("a", lambda _: True))["metadata"]["name"]
+        good = (await w.workload(name, true("QuotaReserved")))["metadata"]["name"]
+        await w.patch("Job", "a", {"spec": {"parallelism": 3}})
+
+        def reserves_for_three(one: Wire) -> bool:
+            admission = one.get("status", {}).get("admission") or {}
+            counts = [each["count"] for each in admission.get("podSetAssignments", [])]
+            return counts == [3]
+
+        found = await w.until("Workload", good, reserves_for_three)
+        assert found["spec"]["podSets"][0]["count"] == 3
+        await w.event("The parent asks for other pods than quota was reserved for")
 
 
 async def test_without_the_gate_a_policy_means_nothing(world: MakeWorld) -> None:
