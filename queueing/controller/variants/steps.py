@@ -167,10 +167,10 @@ def _steps(family: Family, blocked: Blocked, now: float) -> Iterator[Step]:
         if not parent.status.is_true("QuotaReserved"):
             yield Mark(parent)
         return  # one that holds quota itself ends as it began
-    yield from _completed(family)
     yield from _evictions(family)
     yield from _turns(family)
     yield from _admission(family)
+    yield from _completed(family)  # later, as what the server refuses is next until it is allowed
     yield from _gate(family, blocked, now)
 
 

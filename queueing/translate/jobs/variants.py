@@ -16,7 +16,7 @@ from queueing.translate import labels
 from queueing.translate.jobs.composition import API_VERSION, owner_reference, workload_name
 from queueing.translate.jobs.management import controller_of
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.workloads import PriorityClassRef, Workload
 
 _OF_THE_PARENT = frozenset(
     {
@@ -112,9 +112,12 @@ def composed_variant(parent: bytes, flavor: str) -> tuple[str, bytes]:
 def follows_parent(variant: Workload, parent: Workload) -> bool:
     """Say whether a variant asks for what its parent does."""
     mine, theirs = variant.spec, parent.spec
-    same_class = mine.priority_class_ref == theirs.priority_class_ref and _alike(variant, parent)
+    if not _alike(variant, parent):
+        return False
+    same_class = mine.priority_class_ref == theirs.priority_class_ref
     if variant.status.is_true("QuotaReserved"):  # what holds quota changes only its priority
-        return same_class and mine.priority == theirs.priority
+        may_differ = not _may_change(mine.priority_class_ref, theirs.priority_class_ref)
+        return (same_class or may_differ) and mine.priority == theirs.priority
     return (
         same_class
         and (mine.pod_sets, mine.queue_name, mine.priority)
@@ -126,11 +129,20 @@ def follows_parent(variant: Workload, parent: Workload) -> bool:
 def followed(variant: Workload, parent: bytes) -> dict[str, Any]:
     """Return what a variant gets anew of its parent, which is as stored."""
     found = msgspec.json.decode(parent, type=_Stored)
-    holds = variant.status.is_true("QuotaReserved")
-    names = ("priority", "priorityClassRef") if holds else FOLLOWED
+    names: tuple[str, ...] = FOLLOWED
+    if variant.status.is_true("QuotaReserved"):
+        theirs = msgspec.convert(found.spec.get("priorityClassRef"), PriorityClassRef | None)
+        changes = _may_change(variant.spec.priority_class_ref, theirs)
+        names = ("priority", "priorityClassRef") if changes else ("priority",)
     marks = {name: found.metadata.annotations.get(name) for name in FOLLOWED_MARKS}
     spec = {name: found.spec.get(name) for name in names}
     return {"metadata": {"annotations": marks}, "spec": spec}
+
+
+def _may_change(mine: PriorityClassRef | None, theirs: PriorityClassRef | None) -> bool:
+    """Say whether the API lets a Workload that holds quota have another priority class."""
+    kinds = [None if one is None else one.kind for one in (mine, theirs)]
+    return kinds == ["WorkloadPriorityClass", "WorkloadPriorityClass"]
 
 
 def _alike(variant: Workload, parent: Workload) -> bool:

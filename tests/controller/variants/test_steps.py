@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from queueing.controller.variants import steps
@@ -11,6 +12,7 @@ from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import FlavorName, QueueName, ResourceName
 from queueing.core.variants import Migration
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs.variants import followed, follows_parent
 from queueing.translate.wire.workloads import Workload
 
 NOW = 1_000_000.0
@@ -110,6 +112,45 @@ def test_a_variant_of_a_flavor_that_is_no_longer_offered_is_deleted() -> None:
 def test_a_variant_follows_the_priority_of_its_parent() -> None:
     found = next_of(family(parent(priority=9), *idle(*FLAVORS)))
     assert isinstance(found, steps.FollowParent)
+
+
+def test_quota_of_an_evicted_variant_does_not_wait_for_variants_that_cannot_be_made() -> None:
+    leaving = variant("good", "QuotaReserved", "Evicted:Preempted", held=True)
+    assert isinstance(next_of(family(parent(), leaving)), steps.Release)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "names"),
+    [
+        ((None, 0), ("WorkloadPriorityClass", 9), {"priority"}),
+        (("WorkloadPriorityClass", 9), (None, 0), {"priority"}),
+        (("PriorityClass", 1), ("WorkloadPriorityClass", 9), {"priority"}),
+        (
+            ("WorkloadPriorityClass", 1),
+            ("WorkloadPriorityClass", 9),
+            {"priority", "priorityClassRef"},
+        ),
+    ],
+    ids=["gets a class", "loses its class", "of another kind", "of the same kind"],
+)
+def test_a_variant_that_holds_quota_follows_its_parent_as_far_as_the_api_lets_it(
+    mine: tuple[str | None, int], theirs: tuple[str | None, int], names: set[str]
+) -> None:
+    asked = prioritized(*theirs)
+    stored = msgspec.json.encode({"metadata": {"name": "parent"}, "spec": asked})
+    before = variant("good", "QuotaReserved", held=True, **prioritized(*mine))
+    changed = followed(before, stored)["spec"]
+    assert set(changed) == names
+    after = variant("good", "QuotaReserved", held=True, **{**prioritized(*mine), **changed})
+    assert not follows_parent(before, parent(**asked))
+    assert follows_parent(after, parent(**asked))
+
+
+def prioritized(kind: str | None, priority: int) -> dict[str, Any]:
+    """Return the priority of a spec, of a class of this kind whose name is its value."""
+    if kind is None:
+        return {"priority": priority}
+    return {"priority": priority, "priorityClassRef": {"kind": kind, "name": str(priority)}}
 
 
 def test_a_variant_follows_the_gates_of_its_parent() -> None:
