@@ -272,7 +272,8 @@ def _migrate(entry: Entry, draft: Draft) -> Ruling:
     entry.targets = [*entry.targets, *running]
     message = pending_migration(entry.assignment.message, len(siblings))
     if not running:  # they are leaving
-        return _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, message)
+        ruling = _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, message)
+        return ruling._replace(taken=_promised(entry))
     return _evict(entry, running, draft, message)
 
 

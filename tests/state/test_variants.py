@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from queueing.core.decisions import Mode
 from queueing.core.facts import ClusterQueueFact, Fact, Preemption, PreemptionPolicy, WorkloadFact
 from queueing.core.names import FlavorName, Key, Uid
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.variants import Migration, Variant, place
 from queueing.state.invariants import check
+from queueing.testing import worlds
 from queueing.testing.builders import cluster_queue, flavor, local_queue, workload
 from queueing.testing.obedient import ObedientCluster
 
@@ -121,3 +123,36 @@ def test_the_first_admission_is_never_moved_where_it_is_retained(seed: int) -> N
     for world in lives(seed, settings, Migration(retains_first=True)):
         check(world.engine.memory)
         assert not any(one.reason == "FlavorMigration" for one in world.preemptions)
+
+
+def variant_in(parent: str, flavor_name: str, cpu: int, priority: int = 0) -> WorkloadFact:
+    """Return the variant of a workload in one flavor."""
+    name = FlavorName(flavor_name)
+    return replace(
+        workload(f"{parent}-{name}", {"cpu": cpu}, priority=priority),
+        flavors=frozenset({name}),
+        variant=Variant(parent=Uid(parent), flavor=name),
+    )
+
+
+def test_one_that_waits_for_a_leaving_sibling_takes_the_promise_of_a_lower_priority() -> None:
+    lower = Preemption(within_cluster_queue=PreemptionPolicy.LOWER_PRIORITY)
+    made = cluster_queue("main", {one: {"cpu": 10} for one in ("best", "good")}, preemption=lower)
+    made = replace(made, migration=Migration())
+    cluster = ObedientCluster(worlds.world(made), Settings(concurrent_admission=True))
+    low = [variant_in(one, "best", 5) for one in ("a", "b")]
+    urgent, boss = variant_in("urgent", "good", 5, 8), variant_in("boss", "good", 10, 9)
+    for one in (*low, urgent):
+        cluster.observe(one)
+    cluster.cycle()
+    middle = variant_in("middle", "best", 10, 1)
+    for one in (boss, middle):
+        cluster.observe(one)
+        cluster.cycle()
+    assert cluster.draining() == sorted([urgent.key, *(one.key for one in low)])
+    cluster.finish(low[0].key)
+    better = variant_in("urgent", "best", 5, 8)
+    cluster.observe(better)
+    cluster.cycle()
+    waits = [cluster.engine.waiting(one.key) for one in (better, middle)]
+    assert [one and one.mode for one in waits] == [Mode.DEFERRED_FIT, Mode.NO_CANDIDATES]
