@@ -10,6 +10,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.state.engine import Engine
+from queueing.translate.jobs.variants import parent_of
 from queueing.translate.wire.workloads import Workload
 
 MESSAGE = "Withdrawn: an earlier leader reserved quota that by now belongs to others"
@@ -57,6 +58,10 @@ class LateReservations:
         ]
 
     def _waits_for_its_start(self, workload: Workload) -> bool:
+        above = parent_of(workload.metadata)
+        if above is not None:  # a variant: by it runs what its parent runs
+            parent = self._objects.workloads.get(Key(f"{workload.metadata.namespace}/{above.name}"))
+            return parent is None or not parent.status.is_true("QuotaReserved")
         jobs = self._objects.jobs
         keys = self._objects.job_keys
         owners = [keys.get(owner.uid) for owner in workload.metadata.owner_references]
