@@ -135,11 +135,15 @@ def variant_in(parent: str, flavor_name: str, cpu: int, priority: int = 0) -> Wo
     )
 
 
-def test_one_that_waits_for_a_leaving_sibling_takes_the_promise_of_a_lower_priority() -> None:
+def one_queue_of_ten_in_each_flavor() -> ObedientCluster:
     lower = Preemption(within_cluster_queue=PreemptionPolicy.LOWER_PRIORITY)
     made = cluster_queue("main", {one: {"cpu": 10} for one in ("best", "good")}, preemption=lower)
     made = replace(made, migration=Migration())
-    cluster = ObedientCluster(worlds.world(made), Settings(concurrent_admission=True))
+    return ObedientCluster(worlds.world(made), Settings(concurrent_admission=True))
+
+
+def test_one_that_waits_for_a_leaving_sibling_takes_the_promise_of_a_lower_priority() -> None:
+    cluster = one_queue_of_ten_in_each_flavor()
     low = [variant_in(one, "best", 5) for one in ("a", "b")]
     urgent, boss = variant_in("urgent", "good", 5, 8), variant_in("boss", "good", 10, 9)
     for one in (*low, urgent):
@@ -156,3 +160,24 @@ def test_one_that_waits_for_a_leaving_sibling_takes_the_promise_of_a_lower_prior
     cluster.cycle()
     waits = [cluster.engine.waiting(one.key) for one in (better, middle)]
     assert [one and one.mode for one in waits] == [Mode.DEFERRED_FIT, Mode.NO_CANDIDATES]
+
+
+def test_of_siblings_to_which_quota_was_promised_only_one_is_admitted() -> None:
+    cluster = one_queue_of_ten_in_each_flavor()
+    low = [variant_in("a", "best", 10), variant_in("b", "good", 10)]
+    for one in low:
+        cluster.observe(one)
+    cluster.cycle()
+    worse = variant_in("urgent", "good", 5, 8)
+    better = replace(variant_in("urgent", "best", 5, 8), created=5.0)  # so its turn is the second
+    for one in (worse, better):
+        cluster.observe(one)
+        cluster.cycle()
+    assert cluster.draining() == [one.key for one in low]
+    for one in low:
+        cluster.finish(one.key)
+    cluster.cycle()
+    check(cluster.engine.memory)
+    assert len(cluster.running()) <= 1
+    cluster.rest()
+    assert cluster.running() == [better.key]

@@ -10,6 +10,7 @@ from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
 from queueing.core.usage import use_of
 from queueing.state.intake.joining import heed_siblings
+from queueing.state.intake.variants import less_favorable
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY, Item
 from queueing.state.scheduler.reach import Reach
@@ -40,6 +41,10 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         if item is None:
             continue  # an earlier one of the round is its sibling, and was admitted in its place
         item.waited = 0
+        if item.fact.variant and isinstance(decision, Admit) and less_favorable(memory, item.fact):
+            # an earlier one of the round is its sibling, which has to make way for it first
+            memory.ready.add(ruling.entry.head.queue)
+            continue
         if as_kueue and _says_nothing_new(item, ruling):
             continue
         decided += (*ruling.preemptions, decision)
