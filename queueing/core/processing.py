@@ -323,20 +323,21 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         barred = allowance.bars(head.workload, head.queue, assignment.use)
         if barred is not None:
             return _retry(entry, Mode.SKIPPED, *barred)
-    if head.siblings:
+    pod_sets = assignment.pod_sets()
+    has_checks = entry.rules.fact.checks or head.workload.checks
+    checks = _open_checks(entry, pod_sets, world.settings) if has_checks else ()
+    if head.siblings and not (checks and world.settings.rules.reserves_beside):
         return _migrate(entry, draft)
     if allowance is not None:
         demoted = entry.demoted is not None
         allowance.take(head.workload, head.queue, assignment.use, demoted=demoted)
-    pod_sets = assignment.pod_sets()
-    has_checks = entry.rules.fact.checks or head.workload.checks
     admit = Admit(
         workload=head.workload.key,
         uid=head.workload.uid,
         cluster_queue=head.queue,
         pod_sets=pod_sets,
         borrowing=assignment.borrow > 0,
-        checks=_open_checks(entry, pod_sets, world.settings) if has_checks else (),
+        checks=checks,
         note=_note(entry) if assignment.passed_over or entry.demoted else "",
     )
     return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())

@@ -45,6 +45,9 @@ class Rules:
     """Pods that are not ready block the admissions of their own tree of cohorts, once admitted."""
     drops_stale_checks: bool = True
     """States of checks that do not apply any more do not delay an admission."""
+    reserves_beside: bool = True
+    """A variant with open admission checks reserves beside the one that runs, which is moved only
+    once they are Ready."""
 
 
 KUEUE_RULES = Rules(**dict.fromkeys(Rules.__dataclass_fields__, False))

@@ -41,8 +41,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         if item is None:
             continue  # an earlier one of the round is its sibling, and was admitted in its place
         item.waited = 0
-        if item.fact.variant and isinstance(decision, Admit) and less_favorable(memory, item.fact):
-            # an earlier one of the round is its sibling, which has to make way for it first
+        if item.fact.variant and _has_to_migrate(memory, item, decision):
             memory.ready.add(ruling.entry.head.queue)
             continue
         if as_kueue and _says_nothing_new(item, ruling):
@@ -79,6 +78,12 @@ def _says_nothing_new(item: Item, ruling: Ruling) -> bool:
         return False
     same = (known.mode, known.targets) == (decision.mode, decision.targets)
     return same or decision.mode is Mode.SKIPPED
+
+
+def _has_to_migrate(memory: Memory, item: Item, decision: Decision) -> bool:
+    """Say whether a sibling that an earlier ruling of the round admitted has to make way first."""
+    admits = isinstance(decision, Admit) and not decision.checks
+    return admits and bool(less_favorable(memory, item.fact))
 
 
 def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:

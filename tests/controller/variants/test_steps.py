@@ -206,6 +206,13 @@ def test_variants_that_cannot_win_are_deactivated(policy: dict[str, Any], off: l
     assert turned == off
 
 
+def test_a_parent_moves_to_a_better_variant_once_this_one_is_admitted() -> None:
+    best, good = (variant(one, *RUNS, held=True) for one in ("best", "good"))
+    found = next_of(family(parent(*RUNS, by="good"), best, good, variant("poor", active=False)))
+    assert isinstance(found, steps.Turn)
+    assert (found.variant, found.active) == (good, False)
+
+
 def test_all_are_activated_when_none_is_admitted() -> None:
     found = next_of(
         family(parent(), variant("best"), variant("good", active=False), variant("poor"))

@@ -136,8 +136,10 @@ async def test_the_first_admission_stays_where_a_queue_retains_it(world: MakeWor
         await w.event("RetainFirstAdmission: another Variant")
 
 
-async def make_with_check(w: World, quotas: dict[str, str], *objects: Wire) -> None:
-    """Make flavors, a queue with an admission check that somebody answers, and more."""
+async def make_with_check(
+    w: World, quotas: dict[str, str], *objects: Wire, on: tuple[str, ...] = ()
+) -> None:
+    """Make flavors, a queue with an admission check `on` some or all of them, and more."""
     check = {
         "apiVersion": KUEUE,
         "kind": "AdmissionCheck",
@@ -146,7 +148,7 @@ async def make_with_check(w: World, quotas: dict[str, str], *objects: Wire) -> N
     }
     active = {"type": "Active", "status": "True", "reason": "Up", "message": ""}
     active["lastTransitionTime"] = "2026-01-01T00:00:00Z"
-    strategy = {"admissionChecks": [{"name": "provision"}]}
+    strategy = {"admissionChecks": [{"name": "provision", "onFlavors": list(on)}]}
     await w.make(check)
     await w.patch("AdmissionCheck", "provision", {"status": {"conditions": [active]}}, "status")
     await w.make(*flavors(), queue(quotas, admissionChecksStrategy=strategy), LOCAL_QUEUE)
@@ -168,6 +170,36 @@ async def test_what_a_check_of_the_variant_adds_to_pods_is_added_to_those_of_the
         started = await w.until("Job", "a", runs)
         notes = started["spec"]["template"]["metadata"]["annotations"]
         assert notes["example.com/provision"] == "done"
+
+
+async def answer(w: World, name: str, state: str) -> None:
+    """Answer the check of a variant."""
+    found = await w.until("Workload", name, true("QuotaReserved"))
+    told = {**found["status"]["admissionChecks"][0], "state": state}
+    await w.patch("Workload", name, {"status": {"admissionChecks": [told]}}, "status")
+
+
+def is_tried_again(one: Wire) -> bool:
+    states = one["status"].get("admissionChecks", [])
+    retried = [(each["state"], each.get("retryCount")) for each in states] == [("Pending", 1)]
+    return retried and true("QuotaReserved")(one)
+
+
+async def test_a_job_is_moved_to_a_better_flavor_only_when_the_checks_there_are_ready(
+    world: MakeWorld,
+) -> None:
+    async with world(**GATED) as w:
+        await make_with_check(w, {"best": "2", "good": "2"}, job("a", cpu="2"), on=("best",))
+        await until_runs(w, "a", "good")
+        variants = (await family(w, "a"))[1]
+        best = variants["best"]["metadata"]["name"]
+        await answer(w, best, "Retry")
+        await w.until("Workload", best, is_tried_again)
+        good = await w.get("Workload", variants["good"]["metadata"]["name"])
+        assert true("Admitted")(good)
+        assert not true("Evicted")(good)
+        await answer(w, best, "Ready")
+        await until_runs(w, "a", "best")
 
 
 async def test_a_variant_that_waits_for_a_check_reserves_for_the_pods_that_are_asked_for_now(
