@@ -13,6 +13,7 @@ from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.indexes import Index
 from queueing.controller.term import Term
 from queueing.controller.variants import steps
+from queueing.controller.variants.doubts import Doubts
 from queueing.controller.variants.family import Family, family_of, is_running
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.leader_writes import workload_target
@@ -23,6 +24,7 @@ from queueing.core.names import Key
 from queueing.core.reasons import GATED
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError
+from queueing.kube.outcome import Done, Unknown
 from queueing.kube.resources import WORKLOADS
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs.slices import slice_name
@@ -39,6 +41,8 @@ from queueing.translate.wire.workloads import CheckState, Workload
 
 NAME_TAKEN_S = 1.0
 """Seconds until a variant is made whose name a variant has that is going."""
+UNCLEAR_S = 1.0
+"""Seconds until it is asked again what became of the admission of a parent."""
 OUTDATED = "The parent asks for other pods than quota was reserved for"
 _JUDGED = frozenset({Requeue.INADMISSIBLE, Requeue.NOT_QUEUED})
 
@@ -58,7 +62,7 @@ class Variants:
         self._objects, self._engine, self._writes = term.objects, term.engine, term.writes
         self._events, self._reporter, self._clock = term.events, term.reporter, term.clock
         self._queue, self._pump, self._late = term.queues.variants, pump, late
-        self._gate = gate
+        self._gate, self._doubts = gate, Doubts(term.writes)
         self._by_parent: Index[Key] = Index()
         self._parents: dict[Key, Key] = {}
         """Variant → parent."""
@@ -136,15 +140,29 @@ class Variants:
                 await self._writes.let_go(one)
                 return
         if parent is None or parent_of(parent.metadata) is not None:
+            self._doubts.forget(key)
             return
         now = self._clock.now()
         family = self._family(parent)
         step = steps.next_step(family, self._blocked(family), now)
         if isinstance(step, steps.Later):
             self._queue.add_after(key, step.at - now)
-        elif step is not None:
+            return
+        if isinstance(step, steps.Release | steps.LetGo) and await self._may_run(key):
+            return
+        if step is not None:
             await self._do(step, now)
             self._pump.attend(parent)
+
+    async def _may_run(self, parent: Key) -> bool:
+        """Say whether a parent may run by an admission that is not seen yet; look again then."""
+        found = await self._doubts.outcome(parent)
+        if isinstance(found, Done):
+            self._pump.absorb_workload(found.body)
+            self._queue.add(parent)
+        elif isinstance(found, Unknown):
+            self._queue.add_after(parent, UNCLEAR_S)
+        return isinstance(found, Done | Unknown)
 
     def _blocked(self, family: Family) -> dict[str, bool]:
         """Return, of each variant that was judged, whether its preemption gate keeps it waiting."""
@@ -247,8 +265,7 @@ class Variants:
         admission = msgspec.json.decode(reply, type=_Stored).status.admission
         if admission is None:
             return
-        body = wire.admit_through(parent, variant, admission, now)
-        await self._writes.patch_workload(parent, body)
+        await self._doubts.admit(parent, wire.admit_through(parent, variant, admission, now))
         queue = variant.status.admission.cluster_queue if variant.status.admission else ""
         told = f"Admitted by ClusterQueue {queue}: the variant {variant.metadata.name} is admitted"
         self._events.workload(parent.metadata, "Admitted", told)

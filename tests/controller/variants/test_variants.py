@@ -1,8 +1,12 @@
 """Concurrent admission on a server: variants are made, one is admitted, and the others make way."""
 
+import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
+from queueing.apiserver.server import Fault
+from queueing.apiserver.wire.call import HttpRequest
 from tests.controller.harness import (
     FLAVOR,
     KUEUE,
@@ -255,3 +259,31 @@ async def test_a_preempted_job_waits_in_all_flavors_again(world: MakeWorld) -> N
         ]
         await w.delete("Job", "high")
         await w.until("Job", "low", runs)
+
+
+async def test_a_variant_keeps_its_quota_until_it_is_known_that_its_parent_was_not_admitted(
+    world: MakeWorld,
+) -> None:
+    calls: list[str] = []
+
+    async def intercept(call: HttpRequest) -> Fault | None:
+        if "/workloads/" not in call.path or call.user_agent.startswith("test"):
+            return None
+        of = "variant" if "-variant-" in call.path else "parent"
+        body = json.loads(call.body or b"{}")
+        admits = of == "parent" and "admission" in body.get("status", {})
+        releases = of == "variant" and body.get("status", {}).get("admission", "") is None
+        calls.append("admit" if admits else "release" if releases else f"{call.method} {of}")
+        return Fault(drop=True) if admits else None
+
+    async with world(**GATED, intercept=intercept) as w:
+        await w.make(*flavors(), queue({"best": "2"}), LOCAL_QUEUE, job("a", cpu="2"))
+        name = (await w.workload("a", lambda _: True))["metadata"]["name"]
+        best = (await w.workload(name, true("Admitted")))["metadata"]["name"]
+        async with asyncio.timeout(10):
+            while "admit" not in calls:
+                await asyncio.sleep(0.01)
+        await w.patch("Workload", name, {"spec": {"active": False}})
+        await w.until("Workload", best, false("QuotaReserved"))
+        after = calls[len(calls) - calls[::-1].index("admit") :]
+        assert "GET parent" in after[: after.index("release")]
