@@ -3,8 +3,8 @@
 A node is judged for each Workload alone (`core.topology.health`): whether pods of it still run
 there may decide. The name of a failed node is written into `status.unhealthyNodes`, and removed if
 the node recovers before the pods have another place. With a second failed node the Workload is
-evicted. Pods that are bound for a node which they can never start on are ended, so that others are
-made for the new place.
+evicted. Of a family the variants are judged, by the pods of their parent. Pods that are bound for a
+node which they can never start on are ended, so that others are made for the new place.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ from queueing.kube.workqueue import WorkQueue
 from queueing.translate.inbound.given_hosts import hosts_of, tolerations_on
 from queueing.translate.inbound.placement import health
 from queueing.translate.jobs.placed_pods import PlacedPod, is_bound_for
+from queueing.translate.jobs.variants import has_variants
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.pods import NEVER_STARTS, end
 from queueing.translate.wire.nodes import Node
@@ -93,6 +94,8 @@ class Failures:
             return
         for workload in self._placed.started(name):
             self.queue.add(workload.metadata.key)
+        for key in self._placed.variants(name):
+            self.queue.add(key)
 
     def _is_unwell(self, host: str) -> bool:
         found = self._health(host)
@@ -105,9 +108,10 @@ class Failures:
     async def look(self, key: Key) -> None:
         """Note which nodes of a Workload failed. Raises KubeError to be called again."""
         workload = self._placed.get(key)
-        if workload is None:
+        if workload is None or has_variants(workload.metadata):  # a parent
             return
-        pods = [one for one in self._pods.of(named(workload)) if not one.has_ended]
+        started = self._pods.of(named(workload)) if self._placed.has_pods(workload) else ()
+        pods = [one for one in started if not one.has_ended]
         judged = {
             host: self._judge(workload, host, pod_sets, pods)
             for host, pod_sets in hosts_of(workload).items()

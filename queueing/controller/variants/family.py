@@ -7,7 +7,7 @@ from queueing.core.facts import ClusterQueueFact
 from queueing.core.lifecycle.rules import ON_HOLD
 from queueing.core.names import FlavorName
 from queueing.core.variants import Migration, place
-from queueing.translate.jobs.variants import variant_of
+from queueing.translate.jobs.variants import runs_by, variant_of
 from queueing.translate.wire.workloads import Workload
 
 _DEAD = "DeactivatedDueTo"
@@ -39,12 +39,10 @@ class Family:
     @property
     def source(self) -> Workload | None:
         """The variant by whose admission the parent runs; None if it does not run by any."""
-        admission = self.parent.status.admission
         status = self.parent.status
-        holds = status.is_true("QuotaReserved") and not status.is_true("Finished")
-        if admission is None or not holds:
+        if status.is_true("Finished") or not status.is_true("QuotaReserved"):
             return None
-        return next((one for one in self.variants if one.status.admission == admission), None)
+        return next((one for one in self.variants if runs_by(self.parent, one)), None)
 
     def rank(self, variant: Workload) -> int:
         """Return how favorable a variant's flavor is, from 0 on."""

@@ -185,6 +185,10 @@ class Variants:
                 await self._evict(variant, _as_evicted(parent), now)
             case steps.AdmitParent(parent=parent, variant=variant):
                 await self._admit(parent, variant, now)
+            case steps.Move(parent=parent, variant=variant):
+                admission = await self._admission_of(variant)
+                if admission is not None:
+                    await self._writes.patch_workload(parent, wire.move(parent, admission))
             case _:
                 await self._do_to_variant(step, now)
 
@@ -261,14 +265,18 @@ class Variants:
         if late is not None:
             await self._evict(variant, late, now)
             return
-        reply = await self._writes.client.get(workload_target(variant.metadata, ""))
-        admission = msgspec.json.decode(reply, type=_Stored).status.admission
+        admission = await self._admission_of(variant)
         if admission is None:
             return
         await self._doubts.admit(parent, wire.admit_through(parent, variant, admission, now))
         queue = variant.status.admission.cluster_queue if variant.status.admission else ""
         told = f"Admitted by ClusterQueue {queue}: the variant {variant.metadata.name} is admitted"
         self._events.workload(parent.metadata, "Admitted", told)
+
+    async def _admission_of(self, variant: Workload) -> dict[str, Any] | None:
+        """Return the admission of a variant as it is stored."""
+        reply = await self._writes.client.get(workload_target(variant.metadata, ""))
+        return msgspec.json.decode(reply, type=_Stored).status.admission
 
 
 def _as_evicted(parent: Workload) -> Evict:

@@ -111,6 +111,14 @@ class AdmitParent:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """Give a parent the places that the variant by which it runs has now."""
+
+    parent: Workload
+    variant: Workload
+
+
+@dataclass(frozen=True, slots=True)
 class FinishVariant:
     """Finish a variant as its parent has."""
 
@@ -141,7 +149,7 @@ class Later:
     at: float
 
 
-ParentStep = Mark | Make | EvictParent | EvictWithParent | AdmitParent
+ParentStep = Mark | Make | EvictParent | EvictWithParent | AdmitParent | Move
 VariantStep = (
     Drop | FollowParent | LetGo | Release | Turn | EvictOutdated | FinishVariant | Mirror | Ungate
 )
@@ -266,8 +274,12 @@ def _admission(family: Family) -> Iterator[Step]:
         best = next(filter(is_running, family.variants), None)
         if best is not None and family.is_wanted:
             yield AdmitParent(parent, best)
-    elif source is not None and is_running(source) and not _mirrors(source, parent):
-        yield Mirror(source, parent)
+    elif source is not None and is_running(source):
+        stays = not parent.status.is_true("Evicted")
+        if stays and source.status.admission != parent.status.admission:
+            yield Move(parent, source)
+        if not _mirrors(source, parent):
+            yield Mirror(source, parent)
 
 
 def _mirrors(variant: Workload, parent: Workload) -> bool:

@@ -16,7 +16,7 @@ from queueing.translate import labels
 from queueing.translate.jobs.composition import API_VERSION, owner_reference, workload_name
 from queueing.translate.jobs.management import controller_of
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
-from queueing.translate.wire.workloads import PriorityClassRef, Workload
+from queueing.translate.wire.workloads import Admission, PriorityClassRef, Workload
 
 _OF_THE_PARENT = frozenset(
     {
@@ -107,6 +107,18 @@ def composed_variant(parent: bytes, flavor: str) -> tuple[str, bytes]:
         "spec": {**found.spec, "preemptionGates": gates},
     }
     return name, msgspec.json.encode(body)
+
+
+def runs_by(parent: Workload, variant: Workload) -> bool:
+    """Say whether a parent was given the admission of a variant; its places may have changed."""
+    held = [one.status.admission for one in (parent, variant)]
+    first, second = (None if one is None else _without_places(one) for one in held)
+    return first is not None and first == second
+
+
+def _without_places(held: Admission) -> tuple[object, ...]:
+    pod_sets = [(one.name, one.flavors, one.count) for one in held.pod_set_assignments]
+    return held.cluster_queue, pod_sets
 
 
 def follows_parent(variant: Workload, parent: Workload) -> bool:

@@ -28,6 +28,11 @@ def admit_through(parent: Workload, variant: Workload, admission: object, now: f
     return patch(parent.metadata, {"status": status})
 
 
+def move(parent: Workload, admission: object) -> bytes:
+    """Give a parent the admission of the variant that it runs by, as it is stored, once more."""
+    return patch(parent.metadata, {"status": {"admission": admission}})
+
+
 def mirror(variant: Workload, parent: Workload, now: float) -> bytes:
     """Tell a variant whether the pods of its parent, which runs by it, are ready."""
     conditions = _conditions(variant, now)

@@ -20,6 +20,8 @@ from queueing.translate.wire.nodes import Node
 from queueing.translate.wire.workloads import Workload
 
 HOSTNAME = "kubernetes.io/hostname"
+ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
+PARENT = {"kueue.x-k8s.io/concurrent-admission-parent": "true"}
 W = Key("team/w")
 
 
@@ -68,24 +70,34 @@ class Cluster:
         spec = {"nodeName": on, "nodeSelector": {HOSTNAME: to or on}}
         self.pods.on_pod(Modified(read(PlacedPod, {"metadata": metadata, "spec": spec})))
 
-    def workload(self, *hosts: str, failed: tuple[str, ...] = (), levels: str = HOSTNAME) -> None:
+    def workload(
+        self, *hosts: str, failed: tuple[str, ...] = (), levels: str = HOSTNAME, **meta: Any
+    ) -> None:
         domains = {
             "domainCount": len(hosts),
             "valuesPerLevel": [{"individual": {"roots": list(hosts)}}],
             "podCounts": {"universal": 1},
         }
-        held = {"name": "main", "topologyAssignment": {"levels": [levels], "slices": [domains]}}
+        flavor = meta.get("annotations", {}).get(ALLOWED, "best")
+        held = {"name": "main", "flavors": {"cpu": flavor}}
+        held |= {"topologyAssignment": {"levels": [levels], "slices": [domains]}}
         status = {
             "conditions": [{"type": "Admitted", "status": "True"}],
             "admission": {"clusterQueue": "q", "podSetAssignments": [held]},
             "unhealthyNodes": [{"name": one} for one in failed],
         }
-        metadata = {"name": "w", "namespace": "team", "uid": "w", "resourceVersion": "1"}
+        metadata = {"name": "w", "namespace": "team", "uid": "w", "resourceVersion": "1", **meta}
         made = {"metadata": metadata, "spec": {"podSets": [{}]}, "status": status}
         self.objects.put_workload(read(Workload, made))
-        found = self.placed.changed(W)
+        found = self.placed.changed(Key(f"team/{metadata['name']}"))
         if found is not None:
             self.failures.workload_changed(found)
+
+    def variant(self, flavor: str, *hosts: str) -> None:
+        """Admit a variant of `w`."""
+        owner = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "name": "w"}
+        owners = [{**owner, "uid": "w", "controller": True}]
+        self.workload(*hosts, name=flavor, annotations={ALLOWED: flavor}, ownerReferences=owners)
 
     async def look(self) -> list[dict[str, Any]]:
         """Look at the Workload if somebody asked for it; return what was written."""
@@ -194,3 +206,41 @@ async def test_a_host_is_known_by_its_label_and_not_by_the_name_of_its_node(at: 
     at.pod("a", on="machine-7")
     at.node("machine-7", host="n7", ready="False")
     assert await at.look() == []
+
+
+@pytest.fixture
+def family() -> Cluster:
+    """Return a cluster with a parent that runs on `n1`, by its variant `best`."""
+    made = Cluster()
+    for name in ("n1", "n2"):
+        made.node(name)
+    made.workload("n1", labels=PARENT)
+    made.variant("best", "n1")
+    made.pod("a", on="n1")
+    return made
+
+
+async def test_a_variant_is_judged_by_the_pods_of_its_parent(family: Cluster) -> None:
+    family.node("n1", ready="False")
+    assert await family.look() == []
+    family.pod("a", on="n1", deletionTimestamp="2026-01-01T00:00:00Z")
+    assert failed(await family.look()) == [["n1"]], "once: not in the parent, too"
+
+
+async def test_a_variant_by_which_nothing_runs_yet_is_not_judged_by_the_pods_of_its_parent(
+    family: Cluster,
+) -> None:
+    family.pod("waits", to="n1")
+    family.variant("good", "n2")
+    family.gone("n2")
+    assert failed(await family.look()) == [["n2"]], "and the pod is not ended"
+
+
+async def test_pods_of_a_parent_are_ended_that_wait_for_a_node_that_its_variant_left(
+    family: Cluster,
+) -> None:
+    family.pod("waits", to="n1")
+    family.gone("n1")
+    family.variant("best", "n2")
+    ended = await family.look()
+    assert [one.get("phase") for one in ended] == ["Failed"]

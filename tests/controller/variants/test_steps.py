@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from queueing.controller.variants import steps
 from queueing.controller.variants.family import Family, family_of
@@ -13,7 +14,7 @@ from queueing.core.names import FlavorName, QueueName, ResourceName
 from queueing.core.variants import Migration
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.variants import followed, follows_parent
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.workloads import TopologyAssignment, Workload
 
 NOW = 1_000_000.0
 GATE = "kueue.x-k8s.io/concurrent-admission"
@@ -244,6 +245,34 @@ def test_a_parent_is_evicted_with_its_variant_and_its_quota_waits_for_it() -> No
     found = next_of(family(parent(), leaving, *rest))
     assert isinstance(found, steps.Release)
     assert found.variant is leaving
+
+
+def moved(one: Workload) -> Workload:
+    """Return a variant whose pods were given other places, because a node failed."""
+    held = one.status.admission
+    assert held is not None
+    (before,) = held.pod_set_assignments
+    after = replace(before, topology_assignment=TopologyAssignment(levels=["rack"]))
+    return replace(
+        one, status=replace(one.status, admission=replace(held, pod_set_assignments=[after]))
+    )
+
+
+def test_a_parent_gets_the_new_places_of_the_variant_that_it_runs_by() -> None:
+    good = moved(variant("good", *RUNS, held=True))
+    found = next_of(
+        family(parent(*RUNS, by="good"), variant("best"), good, variant("poor", active=False))
+    )
+    assert isinstance(found, steps.Move)
+    assert found.variant is good
+
+
+def test_a_variant_with_new_places_keeps_its_quota_until_its_parent_has_stopped() -> None:
+    leaving = moved(variant("good", *RUNS, "Evicted:Preempted", held=True))
+    rest = [variant("best"), variant("poor", active=False)]
+    assert isinstance(next_of(family(parent(*RUNS, by="good"), leaving, *rest)), steps.EvictParent)
+    stopping = parent(*RUNS, "Evicted:VariantEvicted", by="good")
+    assert next_of(family(stopping, leaving, *rest)) is None
 
 
 def test_a_variant_that_nothing_runs_by_gives_its_quota_back_at_once() -> None:

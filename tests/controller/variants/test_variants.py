@@ -21,6 +21,7 @@ from tests.controller.harness import (
 )
 
 GATED: Wire = {"featureGates": {"ConcurrentAdmission": True}}
+HOSTNAME = "kubernetes.io/hostname"
 FLAVORS = ("best", "good", "poor")
 PARENT = "kueue.x-k8s.io/concurrent-admission-parent"
 ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
@@ -223,6 +224,44 @@ async def test_a_variant_that_waits_for_a_check_reserves_for_the_pods_that_are_a
         found = await w.until("Workload", good, reserves_for_three)
         assert found["spec"]["podSets"][0]["count"] == 3
         await w.event("The parent asks for other pods than quota was reserved for")
+
+
+async def make_node(w: World, name: str) -> None:
+    meta = {"name": name, "labels": {HOSTNAME: name, "pool": "all", "disk": "ssd"}}
+    await w.make({"apiVersion": "v1", "kind": "Node", "metadata": meta})
+    ready = {"type": "Ready", "status": "True"}
+    status = {"conditions": [ready], "allocatable": {"cpu": "4", "pods": "9"}}
+    await w.patch("Node", name, {"status": status}, "status")
+
+
+def hosts(one: Wire) -> list[str]:
+    """Return the nodes that the pods of an admitted Workload were given."""
+    (held,) = one["status"]["admission"]["podSetAssignments"]
+    (part,) = held["topologyAssignment"]["slices"]
+    (values,) = part["valuesPerLevel"]
+    return [values["universal"]] if "universal" in values else values["individual"]["roots"]
+
+
+async def test_a_job_gets_the_places_that_its_variant_is_given_for_those_on_a_failed_node(
+    world: MakeWorld,
+) -> None:
+    levels = [{"nodeLabel": HOSTNAME}]
+    topology = {"apiVersion": KUEUE, "kind": "Topology", "metadata": {"name": "hosts"}}
+    placing = {"topologyName": "hosts", "nodeLabels": {"pool": "all"}}
+    best = {**FLAVOR, "metadata": {"name": "best"}, "spec": placing}
+    async with world(**GATED) as w:
+        await make_node(w, "n1")
+        await make_node(w, "n2")
+        await w.make({**topology, "spec": {"levels": levels}}, best)
+        await w.make(queue({"best": "4"}), LOCAL_QUEUE, job("a", cpu="2"))
+        await until_runs(w, "a", "best")
+        parent, _ = await family(w, "a")
+        (lost,) = hosts(parent)
+        (other,) = {"n1", "n2"} - {lost}
+        await w.delete("Node", lost)
+        moved = await w.workload("a", lambda one: hosts(one) == [other])
+        assert not true("Evicted")(moved)
+        assert hosts((await family(w, "a"))[1]["best"]) == [other]
 
 
 async def test_without_the_gate_a_policy_means_nothing(world: MakeWorld) -> None:
