@@ -6,8 +6,16 @@ from itertools import pairwise
 
 import pytest
 
-from queueing.core.decisions import Admit, Decision, Outcome, Place, Strand, Verdict
-from queueing.core.facts import Fact, Gone, Kind, NodeUsageFact, TopologyFact, WorkloadFact
+from queueing.core.decisions import Admit, Decision, Outcome, Place, Preempt, Strand, Verdict
+from queueing.core.facts import (
+    Fact,
+    Gone,
+    Kind,
+    NodeUsageFact,
+    PreemptionPolicy,
+    TopologyFact,
+    WorkloadFact,
+)
 from queueing.core.names import ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
@@ -20,6 +28,7 @@ from queueing.testing.builders import (
     flavor,
     local_queue,
     namespace,
+    preemption,
     quota,
     workload,
 )
@@ -163,6 +172,20 @@ def test_a_node_that_recovers_ends_the_search(engine: Engine) -> None:
     engine.observe(placed("w", 1, "", a=2))
     cycle = engine.cycle(100.0)
     assert (cycle.decisions, cycle.wake_at) == ((), None)
+
+
+@pytest.mark.parametrize("settings", PATIENT, ids=[one.compatibility for one in PATIENT])
+def test_who_is_being_evicted_makes_no_cycle_due(settings: Settings) -> None:
+    lower = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    queue = cluster_queue("main", {"default": {"cpu": quota(2_000)}}, preemption=lower)
+    engine = started(settings, placed("w", 1, "a", a=2), queue, node("b", 1))
+    assert told(engine, 1.0) == ["Strand team/w"]
+    engine.observe(replace(workload("v", {"cpu": 1000}, local_queue="team/main"), priority=9))
+    (evicted,) = (one for one in engine.cycle(2.0).decisions if isinstance(one, Preempt))
+    cycle = engine.cycle(60.0)
+    assert (cycle.decisions, cycle.wake_at) == ((), None)
+    engine.settle(Outcome(decision=evicted, verdict=Verdict.REFUSED))
+    assert "Strand team/w" in told(engine, 61.0)
 
 
 @pytest.mark.parametrize("mode", list(Compatibility))

@@ -48,8 +48,19 @@ def run_second_passes(memory: Memory) -> list[Decision]:
 
 
 def next_pass(memory: Memory) -> float:
-    """Return when the next workload is due without an event; infinity for never."""
-    return min((one.due for one in memory.passes.values() if one.decision is None), default=inf)
+    """Return when the next workload is due without an event; infinity for never.
+
+    One that is about to leave is due only if it stays after all, which is an event.
+    """
+    evicting = memory.ledger.evicting
+    return min(
+        (
+            one.due
+            for key, one in memory.passes.items()
+            if one.decision is None and key not in evicting
+        ),
+        default=inf,
+    )
 
 
 def _order(memory: Memory, key: Key) -> tuple[int, float, Uid]:
