@@ -8,7 +8,7 @@ from queueing.core.names import FlavorName
 from queueing.core.topology.assignment import Assignment, Domain, Unplaced
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import Places, assume
-from queueing.core.topology.requests import Layer, PodSetRequest
+from queueing.core.topology.requests import PODS, Layer, PodSetRequest
 from queueing.core.topology.searching import Terms, assignment, search
 from queueing.core.topology.tree import Tree
 
@@ -24,10 +24,12 @@ def replace_node(
 
     Each pod set is placed alone, also one of a group. Those without a `current` assignment are left
     out, and those with nothing on the node keep theirs. The first without a place ends the search.
-    The workload's own usage must still be charged.
+    The workload's own usage must still be charged. The node itself may be open to the pods still:
+    those that tolerate its taint for a while only are never put back there.
     """
     found: Places = {}
     with forest.attempt():
+        _close(forest, flavor, node)
         for one in pod_sets:
             if one.current is None:
                 continue
@@ -44,6 +46,14 @@ def replace_node(
             assume(forest, flavor, one, moved)
             found[one.name] = _merged(forest.tree(flavor), kept, moved)
     return found
+
+
+def _close(forest: Forest, flavor: FlavorName, node: str) -> None:
+    """Leave no pods to a node, so that no search chooses it; only inside an attempt."""
+    tree = forest.tree(flavor)
+    leaf = tree.domains.leaf_of.get(node)
+    if leaf is not None and PODS in tree.room:
+        forest.assume(flavor, {node: {PODS: max(tree.room[PODS][leaf], 0)}})
 
 
 def _moved(

@@ -77,6 +77,19 @@ def replaced(nodes: str, *pod_sets: PodSetRequest, node: str = "lost") -> list[s
             id="pods that complete no slice find none",
         ),
         pytest.param(
+            "a/r1/n1:9 a/r1/lost:4",
+            pods(4, required="rack", current="n1*2 lost*2"),
+            "n1*4",
+            id="the node is open still, and fits best",
+        ),
+        pytest.param(
+            "a/r1/lost:9",
+            pods(2, required="rack", current="lost*2"),
+            'topology "T" doesn\'t allow to fit any of 2 pod(s). Total nodes: 1; excluded:'
+            ' resource "pods": 1',
+            id="there is no other node than the one that failed",
+        ),
+        pytest.param(
             "a/r1/n1:9",
             pods(4, required="rack", current="gone*1 n1*1 lost*2"),
             "Cannot replace the node, because the existing topologyAssignment is invalid,"
