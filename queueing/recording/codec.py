@@ -12,7 +12,16 @@ from fractions import Fraction
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
-from queueing.core import decisions, devices, facts, names, selectors, settings, stakes
+from queueing.core import (
+    decisions,
+    devices,
+    facts,
+    names,
+    selectors,
+    settings,
+    stakes,
+    variants,
+)
 from queueing.core.credits import facts as credit_facts
 from queueing.core.credits import holding, period, prices
 from queueing.core.topology import assignment, requests, tree
@@ -25,6 +34,7 @@ MODULES: tuple[ModuleType, ...] = (
     selectors,
     devices,
     stakes,
+    variants,
     credit_facts,
     holding,
     period,
