@@ -92,9 +92,11 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """The same of explanations."""
     snapshots: dict[int, str | None] | None = None
     """The same of snapshots; None means that it does not wait, or too much is around it."""
+    refused: dict[int, str] | None = None
+    """Why there is no answer, by the number of the question."""
 
 
-ANSWERS = ("answers", "explanations", "snapshots")
+ANSWERS = ("answers", "explanations", "snapshots", "refused")
 """What is for who asked."""
 SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name not in ANSWERS)
 """What a newer word replaces as a whole."""

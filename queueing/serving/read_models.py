@@ -31,7 +31,7 @@ SHARED_S = 1.0
 
 
 class NoAnswerError(RuntimeError):
-    """The controller is away, stuck, or still reads what there is."""
+    """The controller is away, stuck, or says that it has no answer now."""
 
 
 @dataclass(slots=True)
@@ -42,6 +42,8 @@ class _Asked:
     came: asyncio.Event = field(default_factory=asyncio.Event)
     answered_at: float | None = None
     answer: Any = None
+    refused: str = ""
+    """Why there is no answer; empty where there is one."""
 
     def may_be_shared(self, now: float) -> bool:
         """Say whether it is under way, or came just now."""
@@ -121,6 +123,8 @@ class ReadModels:
                 del self._questions[of]  # the next one asks anew
         if asked.answered_at is None:
             raise NoAnswerError("the controller does not answer in time")
+        if asked.refused:
+            raise NoAnswerError(asked.refused)
         return asked.answer
 
     def _asked_for(
@@ -155,9 +159,11 @@ class ReadModels:
             **(frame.explanations or {}),
             **(frame.snapshots or {}),
         }
-        for asked in self._questions.values() if answers else ():
-            if asked.number in answers:
-                asked.answer, asked.answered_at = answers[asked.number], now
+        refused = frame.refused or {}
+        for asked in self._questions.values() if answers or refused else ():
+            if asked.number in answers or asked.number in refused:
+                asked.answer, asked.answered_at = answers.get(asked.number), now
+                asked.refused = refused.get(asked.number, "")
                 asked.came.set()
 
     def lost(self) -> None:

@@ -6,6 +6,8 @@ it; one that starts later asks again.
 """
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -26,6 +28,8 @@ from queueing.state.engine import Engine
 from queueing.state.memory.views import PendingItem
 from queueing.translate.times import timestamp
 
+logger = logging.getLogger(__name__)
+
 STANDING_EVERY_S = 0.25
 """Seconds between two looks at the readiness."""
 ALIVE_EVERY_S = 5.0
@@ -38,6 +42,8 @@ FACTS_AT_ONCE = 64
 """How many facts of a snapshot are written in one stretch of the event loop."""
 SEARCH_S = 0.04
 """For how long remedies are looked for, in one stretch of the event loop."""
+FAULT = "the controller fails at this question; its log says why"
+"""What is answered where it finds no answer by a fault of its own."""
 
 
 class Broadcast:
@@ -78,8 +84,9 @@ class Broadcast:
         while True:
             await asked.wait()
             asked.clear()
-            told = await self._reporter.expose(OPEN_METRICS if self._reporter.traces else "")
-            self._publisher.publish(Frame(metrics=told.body.decode()))
+            with self._refusing(Question()):
+                told = await self._reporter.expose(OPEN_METRICS if self._reporter.traces else "")
+                self._publisher.publish(Frame(metrics=told.body.decode()))
 
     async def _tell_pending(self) -> NoReturn:
         """Answer questions about pending workloads."""
@@ -89,17 +96,21 @@ class Broadcast:
         """Write snapshots when asked, a few facts at a time, in a fifth of the time at most."""
         while True:
             question = await self._publisher.snapshots.get()
-            memory = self._reporter.memory
-            if memory is None or question.snapshot is None:
-                continue
-            engine, _ = memory
-            if engine.is_within_round:
-                self._publisher.snapshots.put_nowait(question)
-                await asyncio.sleep(REST_MIN_S)
-                continue
-            facts = snapshot.facts_around(engine.memory, Key(question.snapshot.name))
-            found = None if facts is None else await self._written(engine, facts)
-            self._publisher.publish(Frame(snapshots={question.number: found}))
+            with self._refusing(question):
+                await self._write(question)
+
+    async def _write(self, question: Question) -> None:
+        memory = self._reporter.memory
+        if memory is None or question.snapshot is None:
+            return
+        engine, _ = memory
+        if engine.is_within_round:
+            self._publisher.snapshots.put_nowait(question)
+            await asyncio.sleep(REST_MIN_S)
+            return
+        facts = snapshot.facts_around(engine.memory, Key(question.snapshot.name))
+        found = None if facts is None else await self._written(engine, facts)
+        self._publisher.publish(Frame(snapshots={question.number: found}))
 
     async def _written(self, engine: Engine, facts: Sequence[Fact]) -> str:
         parts = [snapshot.beginning(engine.memory.settings, self._clock.now())]
@@ -110,7 +121,22 @@ class Broadcast:
             await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
         return "".join(parts)
 
+    @contextlib.contextmanager
+    def _refusing(self, question: Question) -> Iterator[None]:
+        """Refuse a question at which the block fails."""
+        try:
+            yield
+        except Exception:
+            # Whatever it is, it is a bug that one user's question met; if it ended this process,
+            # everybody who may ask could end each leader in turn. Answers change no decision.
+            logger.exception("%s cannot be answered: a bug", question)
+            self._publisher.publish(Frame(refused={question.number: FAULT}))
+
     def _answer(self, question: Question) -> None:
+        with self._refusing(question):
+            self._look(question)
+
+    def _look(self, question: Question) -> None:
         memory = self._reporter.memory
         # While this process does not lead it knows nothing, and sends no answer.
         if memory is None:
