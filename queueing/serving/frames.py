@@ -61,6 +61,9 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     snapshot: Around | None = None
     number: int = 0
     """Under which it is answered."""
+    until: float | None = None
+    """The time of event loops (both processes are on one machine) after which nobody waits for the
+    answer; None: somebody always does."""
 
 
 class PendingRow(msgspec.Struct, frozen=True, rename="camel"):

@@ -8,6 +8,11 @@ from typing import NoReturn
 from queueing.serving.frames import ANSWERS, QUESTIONS, Frame, Question, encode, frames, learn
 
 RECONNECT_S = 0.5
+QUESTIONS_MAX = 200
+"""So many lists and explanations may wait: about what is answered while somebody still listens."""
+SNAPSHOTS_MAX = 20
+"""The same of snapshots."""
+TOO_MANY = "too many ask at the moment; ask again"
 
 
 class Publisher:
@@ -25,9 +30,9 @@ class Publisher:
         self._news = asyncio.Event()
         self.asked_for_metrics = asyncio.Event()
         """Set when the serving process wants them; whoever answers clears it."""
-        self.questions: asyncio.Queue[Question] = asyncio.Queue()
+        self.questions: asyncio.Queue[Question] = asyncio.Queue(QUESTIONS_MAX)
         """Lists and explanations that are wanted, each to be answered under its number."""
-        self.snapshots: asyncio.Queue[Question] = asyncio.Queue()
+        self.snapshots: asyncio.Queue[Question] = asyncio.Queue(SNAPSHOTS_MAX)
         """The same of snapshots."""
 
     def publish(self, frame: Frame) -> None:
@@ -77,8 +82,14 @@ class Publisher:
         with contextlib.suppress(OSError):
             async for question in frames(reader, QUESTIONS):
                 if question.snapshot is not None:
-                    self.snapshots.put_nowait(question)
+                    self._enqueue(self.snapshots, question)
                 elif question.pending is None and question.explain is None:
                     self.asked_for_metrics.set()
                 else:
-                    self.questions.put_nowait(question)
+                    self._enqueue(self.questions, question)
+
+    def _enqueue(self, queue: asyncio.Queue[Question], question: Question) -> None:
+        try:
+            queue.put_nowait(question)
+        except asyncio.QueueFull:
+            self.publish(Frame(refused={question.number: TOO_MANY}))

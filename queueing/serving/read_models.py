@@ -114,7 +114,7 @@ class ReadModels:
     async def _answer_to(self, of: PendingPart | Subject | Around, patience_s: float) -> Any:
         if self._ask is None:
             raise NoAnswerError("the controller of this replica is away")
-        asked = self._asked_for(of, self._ask)
+        asked = self._asked_for(of, self._ask, patience_s)
         try:
             async with asyncio.timeout(patience_s):
                 await asked.came.wait()
@@ -128,7 +128,10 @@ class ReadModels:
         return asked.answer
 
     def _asked_for(
-        self, of: PendingPart | Subject | Around, ask: Callable[[Question], None]
+        self,
+        of: PendingPart | Subject | Around,
+        ask: Callable[[Question], None],
+        patience_s: float,
     ) -> _Asked:
         now = asyncio.get_running_loop().time()
         kept = {one: asked for one, asked in self._questions.items() if asked.may_be_shared(now)}
@@ -136,12 +139,13 @@ class ReadModels:
         asked = kept.get(of)
         if asked is None:
             asked = kept[of] = _Asked(next(self._numbers))
+            until = now + patience_s
             if isinstance(of, Subject):
-                ask(Question(explain=of, number=asked.number))
+                ask(Question(explain=of, number=asked.number, until=until))
             elif isinstance(of, Around):
-                ask(Question(snapshot=of, number=asked.number))
+                ask(Question(snapshot=of, number=asked.number, until=until))
             else:
-                ask(Question(pending=of, number=asked.number))
+                ask(Question(pending=of, number=asked.number, until=until))
         return asked
 
     def take(self, frame: Frame, now: float) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from queueing.serving.frames import Frame, PendingPart, PendingRow, Question
+from queueing.serving.frames import Around, Frame, PendingPart, PendingRow, Question
 from queueing.serving.publisher import Publisher
 from queueing.serving.read_models import NoAnswerError, ReadModels, listening
 
 BOUND_S = 20.0
 TEAM = PendingPart(cluster_queue="team", limit=10)
+AROUND = Around("ns/a")
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -220,4 +221,28 @@ async def test_answers_to_a_serving_process_that_is_gone_are_not_sent(tmp_path: 
             assert new.number == old.number, "a new process counts from the start"
             both.answer(new, [row("new")])
             assert await asking == [row("new")]
+        speaking.cancel()
+
+
+@pytest.mark.parametrize(("limit", "asks"), [("QUESTIONS_MAX", TEAM), ("SNAPSHOTS_MAX", AROUND)])
+async def test_of_too_many_questions_the_last_are_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, asks: PendingPart | Around
+) -> None:
+    monkeypatch.setattr(f"queueing.serving.publisher.{limit}", 1)
+    both = Questioned(tmp_path / "s")
+
+    async def ask(of: PendingPart | Around) -> object:
+        if isinstance(of, Around):
+            return await both.models.snapshot(of, BOUND_S)
+        return await both.models.pending(of, BOUND_S)
+
+    async with listening(tmp_path / "s", both.models), asyncio.TaskGroup() as group:
+        speaking = group.create_task(both.publisher.run())
+        await until(lambda: both.models.connected)
+        first = asyncio.create_task(ask(asks))
+        await until(lambda: both.publisher.questions.full() or both.publisher.snapshots.full())
+        other = Around("ns/b") if isinstance(asks, Around) else PendingPart(cluster_queue="b")
+        with pytest.raises(NoAnswerError, match="too many ask"):
+            await ask(other)
+        first.cancel()
         speaking.cancel()

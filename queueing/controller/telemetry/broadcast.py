@@ -44,6 +44,11 @@ SEARCH_S = 0.04
 """For how long remedies are looked for, in one stretch of the event loop."""
 FAULT = "the controller fails at this question; its log says why"
 """What is answered where it finds no answer by a fault of its own."""
+LATE = "the controller has too much to answer; ask again"
+
+
+class LateError(Exception):
+    """Nobody waits for the answer any more."""
 
 
 class Broadcast:
@@ -97,6 +102,7 @@ class Broadcast:
         while True:
             question = await self._publisher.snapshots.get()
             with self._refusing(question):
+                ensure_awaited(question)
                 await self._write(question)
 
     async def _write(self, question: Question) -> None:
@@ -109,23 +115,26 @@ class Broadcast:
             await asyncio.sleep(REST_MIN_S)
             return
         facts = snapshot.facts_around(engine.memory, Key(question.snapshot.name))
-        found = None if facts is None else await self._written(engine, facts)
+        found = None if facts is None else await self._written(engine, facts, question)
         self._publisher.publish(Frame(snapshots={question.number: found}))
 
-    async def _written(self, engine: Engine, facts: Sequence[Fact]) -> str:
+    async def _written(self, engine: Engine, facts: Sequence[Fact], question: Question) -> str:
         parts = [snapshot.beginning(engine.memory.settings, self._clock.now())]
         for at in range(0, len(facts), FACTS_AT_ONCE):
             began = self._clock.monotonic()
             parts.append(snapshot.lines(facts[at : at + FACTS_AT_ONCE]))
             took_s = self._clock.monotonic() - began
             await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
+            ensure_awaited(question)
         return "".join(parts)
 
     @contextlib.contextmanager
     def _refusing(self, question: Question) -> Iterator[None]:
-        """Refuse a question at which the block fails."""
+        """Refuse a question at which the block fails, or comes too late."""
         try:
             yield
+        except LateError:
+            self._publisher.publish(Frame(refused={question.number: LATE}))
         except Exception:
             # Whatever it is, it is a bug that one user's question met; if it ended this process,
             # everybody who may ask could end each leader in turn. Answers change no decision.
@@ -134,6 +143,7 @@ class Broadcast:
 
     def _answer(self, question: Question) -> None:
         with self._refusing(question):
+            ensure_awaited(question)
             self._look(question)
 
     def _look(self, question: Question) -> None:
@@ -154,6 +164,12 @@ class Broadcast:
                 engine, question.explain, lambda: self._clock.monotonic() - began > SEARCH_S
             )
             self._publisher.publish(Frame(explanations={question.number: found}))
+
+
+def ensure_awaited(question: Question) -> None:
+    """Raise LateError where whoever asked has given up."""
+    if question.until is not None and asyncio.get_running_loop().time() > question.until:
+        raise LateError
 
 
 def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Answer | None:

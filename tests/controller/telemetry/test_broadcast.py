@@ -1,4 +1,5 @@
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,11 +8,14 @@ import pytest
 from typing_extensions import override
 
 from queueing.clock import SystemClock
+from queueing.controller.telemetry import broadcast
 from queueing.controller.telemetry.broadcast import Broadcast, answer_in_turn
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.explain.model import Answer
 from queueing.serving import read_models
 from queueing.serving.frames import Around, Question, Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels, listening
+from queueing.state.engine import Engine
 from queueing.testing.virtual_time import LoopClock, in_no_time
 from tests.controller.telemetry.desk import NOW, Desk, workload
 
@@ -60,8 +64,7 @@ async def asked(path: Path) -> AsyncIterator[ReadModels]:
     desk.hear(workload("waits", "99"))
     desk.engine.cycle(NOW)
     async with listening(path, models):
-        broadcast = Broadcast(path, desk.reporter, SystemClock())
-        running = asyncio.create_task(broadcast.run())
+        running = asyncio.create_task(Broadcast(path, desk.reporter, SystemClock()).run())
         async with asyncio.timeout(BOUND_S):
             while not models.connected:
                 await asyncio.sleep(0.01)
@@ -107,3 +110,50 @@ async def test_metrics_that_cannot_be_measured_end_one_scrape_alone(
             await models.current_metrics(0.1)
         assert "ZeroDivisionError" in caplog.text
         assert "kueue_pending_workloads" in await models.current_metrics(BOUND_S)
+
+
+async def test_what_was_given_up_is_not_answered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whoever asks for much would else be answered for long, and nobody else."""
+    looked = list[str]()
+
+    def explained(_engine: object, subject: Subject, _enough: object) -> Answer | None:
+        looked.append(subject.name)
+        return None
+
+    def facts_around(_memory: object, key: str) -> None:
+        looked.append(key)
+
+    monkeypatch.setattr(broadcast, "explained", explained)
+    monkeypatch.setattr("queueing.recording.snapshot.facts_around", facts_around)
+    async with asked(tmp_path / "s") as models:
+        with monkeypatch.context() as patched:
+            patched.setattr(Engine, "is_within_round", property(lambda _: True))
+            for name in ("ns/a", "ns/b"):
+                with pytest.raises(NoAnswerError):
+                    await models.explanation(Subject("workloads", name), 0.001)
+                with pytest.raises(NoAnswerError):
+                    await models.snapshot(Around(name), 0.001)
+        assert await models.explanation(Subject("workloads", "ns/c"), BOUND_S) is None
+        assert await models.snapshot(Around("ns/d"), BOUND_S) is None
+    assert looked == ["ns/c", "ns/d"]
+
+
+async def test_a_snapshot_that_nobody_waits_for_is_not_written_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    written = list[object]()
+
+    def lines(facts: object) -> str:
+        written.append(facts)
+        time.sleep(0.01)
+        return ""
+
+    monkeypatch.setattr(broadcast, "FACTS_AT_ONCE", 1)
+    monkeypatch.setattr("queueing.recording.snapshot.lines", lines)
+    async with asked(tmp_path / "s") as models:
+        with pytest.raises(NoAnswerError):
+            await models.snapshot(Around(WORKLOAD.name), 0.005)
+        assert await models.snapshot(Around("ns/nobody"), BOUND_S) is None
+    assert len(written) == 1
