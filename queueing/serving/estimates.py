@@ -15,6 +15,8 @@ from queueing.serving.read_models import NoAnswerError, ReadModels
 
 Estimator = Callable[[str, str], Awaitable[bytes]]
 """Makes an estimate of a snapshot, for a workload by key, as JSON; raises EstimateError."""
+PATIENCE_S = 15.0
+"""How long one may take, from when a snapshot is there."""
 NONE = "it does not wait in a queue, or too much does beside it"
 
 

@@ -20,6 +20,9 @@ from queueing.kube.client import Client
 from queueing.kube.errors import KubeError
 from queueing.kube.lease_record import ADDRESS
 from queueing.kube.resources import Target
+from queueing.serving import estimates
+from queueing.serving.explanations import ESTIMATE
+from queueing.serving.read_models import PATIENCE_S, SNAPSHOT_S
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +40,17 @@ class Answered:
     content_type: str
 
 
-LIMITS = aiohttp.ClientTimeout(total=10.0, sock_connect=2.0)
+CONNECT_S = 2.0
+ANSWER_S = PATIENCE_S + 5.0
+"""How long an answer may take: longer than the leader's replica waits for its controller."""
+ESTIMATE_S = SNAPSHOT_S + estimates.PATIENCE_S + 5.0
+"""The same of an estimate, which is made of a snapshot."""
+
+
+def limits(path: str) -> aiohttp.ClientTimeout:
+    """Return how long the leader's replica may take for what is asked by a path with its query."""
+    is_estimate = path.partition("?")[0].endswith(f"/{ESTIMATE}")
+    return aiohttp.ClientTimeout(ESTIMATE_S if is_estimate else ANSWER_S, sock_connect=CONNECT_S)
 
 
 class _Meta(msgspec.Struct):
@@ -86,7 +99,7 @@ class Forwarder:
         url = f"https://{address}{path}"
         try:
             async with (
-                aiohttp.ClientSession(timeout=LIMITS) as session,
+                aiohttp.ClientSession(timeout=limits(path)) as session,
                 session.get(
                     url, headers=headers, ssl=context, server_hostname=self.server_name
                 ) as answer,

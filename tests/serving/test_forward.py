@@ -15,8 +15,9 @@ from queueing.kube.config import Cluster
 from queueing.kube.credentials import Grant
 from queueing.kube.lease_record import ADDRESS, KubeLeaseStore, LeaseRecord
 from queueing.kube.resources import LEASES, NAMESPACES
+from queueing.serving import estimates, read_models
 from queueing.serving.certificates import Certificates, make, service_names
-from queueing.serving.forward import FORWARDED, Forwarder
+from queueing.serving.forward import FORWARDED, Forwarder, limits
 
 NOW = 1_790_000_000.0
 NAMES = service_names("kueue-visibility-server", "kueue-system")
@@ -135,3 +136,20 @@ async def test_a_leader_that_does_not_listen_any_more_is_no_answer(tmp_path: Pat
         session.get(f"http://{here}/queue") as answer,
     ):
         assert answer.status == 503
+
+
+@pytest.mark.parametrize(
+    ("path", "takes_s"),
+    [
+        ("/apis/g/v1/namespaces/n/workloads/w/explanation", read_models.PATIENCE_S),
+        (
+            "/apis/g/v1/namespaces/n/workloads/w/estimate?pretty=true",
+            read_models.SNAPSHOT_S + estimates.PATIENCE_S,
+        ),
+    ],
+    ids=["explanation", "estimate"],
+)
+def test_the_leader_gets_longer_than_the_answer_may_take_it(path: str, takes_s: float) -> None:
+    total = limits(path).total
+    assert total is not None
+    assert takes_s < total <= takes_s + 10.0

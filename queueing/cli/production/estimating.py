@@ -9,10 +9,8 @@ import os
 import sys
 
 from queueing.cli.production.lifeline import VARIABLE
-from queueing.serving.estimates import EstimateError
+from queueing.serving.estimates import PATIENCE_S, EstimateError
 
-PATIENCE_S = 15.0
-"""How long an estimate may take, from when it is asked for."""
 _turn = asyncio.Lock()
 
 
