@@ -4,6 +4,7 @@ An estimate takes seconds of a processor, so it is made elsewhere, of a snapshot
 given somebody who does.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -17,6 +18,9 @@ Estimator = Callable[[str, str], Awaitable[bytes]]
 """Makes an estimate of a snapshot, for a workload by key, as JSON; raises EstimateError."""
 PATIENCE_S = 15.0
 """How long one may take, from when a snapshot is there."""
+ASKS_MAX = 4
+"""So many may wait for one, each with a snapshot in memory: about what is made within patience."""
+TOO_MANY = "too many ask for estimates at the moment; ask again"
 NONE = "it does not wait in a queue, or too much does beside it"
 
 
@@ -31,8 +35,15 @@ def add_estimates(
     estimated: Estimator,
 ) -> None:
     """Add the route."""
+    turns = asyncio.Semaphore(ASKS_MAX)
 
     async def estimate(request: web.Request) -> web.StreamResponse:
+        if turns.locked():
+            return failure(503, "ServiceUnavailable", TOO_MANY)
+        async with turns:
+            return await answer(request)
+
+    async def answer(request: web.Request) -> web.StreamResponse:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         key = f"{namespace}/{name}"
         try:

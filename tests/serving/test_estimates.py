@@ -4,9 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from aiohttp import ClientResponse, ClientSession
 
 from queueing.serving.answering import Allowed, Elsewhere
-from queueing.serving.estimates import EstimateError, Estimator
+from queueing.serving.estimates import ASKS_MAX, EstimateError, Estimator
 from queueing.serving.frames import Frame, Question
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import visibility_application
@@ -58,5 +59,40 @@ def test_an_estimate_is_answered(
         async with served(app) as (client, url), client.get(url + PATH) as answer:
             assert answer.status == status
             assert said in await answer.text()
+
+    asyncio.run(scene())
+
+
+def test_who_asks_while_too_many_wait_is_sent_away_at_once() -> None:
+    async def scene() -> None:
+        go, waiting = asyncio.Event(), 0
+
+        async def slow(_snapshot: str, _key: str) -> bytes:
+            nonlocal waiting
+            waiting += 1
+            await go.wait()
+            return b"{}"
+
+        async def ask(client: ClientSession, url: str) -> ClientResponse:
+            async with client.get(url + PATH) as answer:
+                await answer.read()
+                return answer
+
+        elsewhere = Elsewhere(ask=no_leader, exists=always)
+        app = visibility_application(models("around"), everybody, elsewhere, estimated=slow)
+        async with (
+            asyncio.timeout(20.0),
+            served(app) as (client, url),
+            asyncio.TaskGroup() as group,
+        ):
+            first = [group.create_task(ask(client, url)) for _ in range(ASKS_MAX)]
+            while waiting < ASKS_MAX:
+                await asyncio.sleep(0)
+            refused = await ask(client, url)
+            assert refused.status == 503
+            assert refused.headers["Retry-After"] == "1"
+            go.set()
+            assert [(await one).status for one in first] == [200] * ASKS_MAX
+            assert (await ask(client, url)).status == 200, "there is room again"
 
     asyncio.run(scene())

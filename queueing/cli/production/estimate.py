@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import sys
 
 import click
@@ -13,12 +14,33 @@ Example:
 BUDGET_S = 4.0
 """How long is looked ahead."""
 NICENESS = 10
+MEMORY_BYTES = 384 * 1024 * 1024
+"""What it may take of the memory that it shares with the controller: 20,000 plain workloads take 70
+MiB."""
+TOO_LARGE = "too much is around it for the memory that an estimate may take"
 
 
 @click.command(epilog=EPILOG)
 @click.argument("key", metavar="NAMESPACE/NAME")
 def command(key: str) -> None:
     """Say when a waiting workload of a snapshot will be admitted, as JSON."""
+    _restrain()
+    try:
+        _make(key)
+    except MemoryError as error:
+        raise click.ClickException(TOO_LARGE) from error
+
+
+def _restrain() -> None:
+    """Have what others do on this machine come first."""
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    with contextlib.suppress(OSError, ValueError):
+        # Not the address space: libraries reserve more of it than they use.
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def _make(key: str) -> None:
     import msgspec  # noqa: PLC0415 - slow to import
 
     from queueing.clock import SystemClock  # noqa: PLC0415 - with it
@@ -28,8 +50,6 @@ def command(key: str) -> None:
     from queueing.sim.forecast.estimate import estimate  # noqa: PLC0415 - with it
     from queueing.sim.forecast.outlook import World  # noqa: PLC0415 - with it
 
-    with contextlib.suppress(OSError):
-        os.nice(NICENESS)
     clock = SystemClock()
     ends = clock.monotonic() + BUDGET_S
     try:

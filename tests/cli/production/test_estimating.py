@@ -1,11 +1,14 @@
 """An estimate is made by a process of its own."""
 
 import asyncio
+import subprocess
+import sys
 
 import msgspec
 import pytest
 
 from queueing.cli.production import estimating
+from queueing.cli.production.estimate import TOO_LARGE
 from queueing.cli.production.estimating import estimated
 from queueing.core.names import Key
 from queueing.core.settings import Settings
@@ -51,3 +54,18 @@ def test_an_estimate_of_a_snapshot_is_its_json() -> None:
 def test_a_snapshot_that_cannot_be_read_is_told() -> None:
     with pytest.raises(EstimateError, match="is no recording"):
         asyncio.run(estimated("{}\n", "team/waits"))
+
+
+def test_a_snapshot_that_takes_too_much_memory_is_told() -> None:
+    """It shares its memory with the controller, which must not be ended for it."""
+    imports = "from queueing.cli.production import estimate as it"
+    program = f"{imports}; it.MEMORY_BYTES = 2**27; it.command()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "team/waits"],
+        input=b"x" * 2**27,
+        capture_output=True,
+        check=False,
+        timeout=60.0,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == f"Error: {TOO_LARGE}\n"
