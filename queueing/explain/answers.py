@@ -20,7 +20,8 @@ def never() -> bool:
 def workload(engine: Engine, key: Key, enough: Enough = never) -> WorkloadExplanation | None:
     """Explain a workload, by key; None if the engine knows none of it.
 
-    `enough` ends the search for remedies, which is what may take long.
+    `enough` ends the search for remedies, and for others whose end would make room, which is what
+    may take long.
     """
     return explain_workload(engine.memory, key, enough)
 

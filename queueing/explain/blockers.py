@@ -16,6 +16,7 @@ from queueing.core.reasons import TOO_MANY_LEAVE, Excess, NoPlace, Obstacle, Sho
 from queueing.explain.model import Blocker
 from queueing.explain.place import blocking_front
 from queueing.explain.probe import lack_of, obstacles
+from queueing.explain.remedies import Enough
 from queueing.explain.scattered import scattered
 from queueing.explain.spelling import listed, told
 from queueing.state.memory.memory import Held, Memory
@@ -59,9 +60,15 @@ def of_held(memory: Memory, fact: WorkloadFact, held: Held) -> Iterator[Blocker]
 
 
 def of_queued(
-    memory: Memory, fact: WorkloadFact, name: QueueName, wait: Wait, ruling: Ruling | None
+    memory: Memory, fact: WorkloadFact, wait: Wait, ruling: Ruling | None, enough: Enough
 ) -> Iterator[Blocker]:
-    """Yield what keeps a workload waiting that is in a queue."""
+    """Yield what keeps a workload waiting that is in a queue.
+
+    `enough` ends the search for others without whom there would be a place.
+    """
+    name = wait.cluster_queue
+    if name is None:
+        return
     queue = memory.objects.queues[name]
     if not memory.objects.is_active(name):
         active = memory.objects.activity(name)
@@ -94,7 +101,7 @@ def of_queued(
         text = "it would preempt others, and as many as allowed are leaving already"
         yield _blocker("Victims", "", text)
     elif ruling is not None:
-        yield from _of_ruling(memory, ruling)
+        yield from _of_ruling(memory, ruling, enough)
         if fact.preemption_gated:
             yield _blocker("Gate", "preemption gate", "a gate forbids it to preempt others")
 
@@ -147,7 +154,7 @@ def _pods(memory: Memory, name: QueueName) -> Blocker:
     return _blocker("Pods", f"Workload {waited[0]}" if waited else "", text)
 
 
-def _of_ruling(memory: Memory, ruling: Ruling) -> Iterator[Blocker]:
+def _of_ruling(memory: Memory, ruling: Ruling, enough: Enough) -> Iterator[Blocker]:
     """Yield what is in the way in each flavor, shortages first."""
     found = obstacles(ruling)
     seen: dict[tuple[str, str], None] = {}
@@ -156,7 +163,9 @@ def _of_ruling(memory: Memory, ruling: Ruling) -> Iterator[Blocker]:
         if (name, one.text) not in seen:
             seen[name, one.text] = None
             blocker = _obstacle(ruling, name, one)
-            more = scattered(memory, ruling.entry, name) if isinstance(one, NoPlace) else ""
+            more = ""
+            if isinstance(one, NoPlace):
+                more = scattered(memory, ruling.entry, name, enough)
             yield replace(blocker, text=f"{blocker.text}; {more}") if more else blocker
 
 

@@ -11,16 +11,18 @@ from queueing.core.quantities import quantity
 from queueing.core.topology.requests import PODS, Requests
 from queueing.core.topology.tree import Tree
 from queueing.core.usage import PodSetDemand
+from queueing.explain.remedies import Enough
 from queueing.state.memory.memory import Memory
 
-TRIED_MAX = 100
+TRIED_MAX = 20
 """So many workloads, the smallest first, are tried as one whose end would make room."""
 
 
-def scattered(memory: Memory, entry: Entry, pod_set: str) -> str:
+def scattered(memory: Memory, entry: Entry, pod_set: str, enough: Enough) -> str:
     """Return how what a pod set asks for is spread over nodes; empty where that tells nothing.
 
-    It is about the resource of which least is free, as often as a pod asks for it.
+    It is about the resource of which least is free, as often as a pod asks for it. `enough` ends
+    the search for somebody whose end would help.
     """
     demand = next(one for one in entry.assignment.demand.pod_sets if one.pod_set.name == pod_set)
     given = next(one for one in entry.assignment.pod_sets() if one.name == pod_set)
@@ -33,7 +35,7 @@ def scattered(memory: Memory, entry: Entry, pod_set: str) -> str:
     if not asked or not tree.domains.leaves:
         return ""
     told = [_free(tree, demand, asked)]
-    helper = _whose_end_helps(memory, entry, flavor)
+    helper = _whose_end_helps(memory, entry, flavor, enough)
     if helper is not None:
         told.append(f"there would be a place if {helper} ended")
     return "; ".join(filter(None, told))
@@ -65,13 +67,17 @@ def _room(tree: Tree, resource: ResourceName, leaves: list[int]) -> int:
     return sum(max(0, column[leaf]) for leaf in leaves) if column else 0
 
 
-def _whose_end_helps(memory: Memory, entry: Entry, flavor: FlavorName) -> Key | None:
-    """Return the smallest workload without which there would be a place; None if there is none."""
+def _whose_end_helps(
+    memory: Memory, entry: Entry, flavor: FlavorName, enough: Enough
+) -> Key | None:
+    """Return the smallest workload without which there would be a place; None if none is found."""
     placing = Placing(entry.rules, memory.tree, memory.settings)
     has_place = placing.condition(entry.assignment)
     if has_place is None:
         return None
     for holder in sorted(_placed(memory, flavor), key=_size)[:TRIED_MAX]:
+        if enough():
+            return None
         with memory.tree.attempt():
             memory.tree.remove_usage(holder.queue, holder.usage)
             if has_place():

@@ -47,8 +47,8 @@ def _waiting(memory: Memory, fact: WorkloadFact, wait: Wait, enough: Enough) -> 
     found: tuple[Blocker, ...] = ()
     if held is not None:
         found = tuple(blockers.of_held(memory, fact, held))
-    elif item is not None and name is not None:
-        found = tuple(blockers.of_queued(memory, fact, name, wait, ruling))
+    elif item is not None:
+        found = tuple(blockers.of_queued(memory, fact, wait, ruling, enough))
     is_promised = any(one.kind == "Victims" for one in found)
     proposals, note = ([], "") if is_promised else find(memory, fact, ruling, enough)
     holders: tuple[Held, ...] = ()

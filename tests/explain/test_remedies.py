@@ -9,6 +9,7 @@ from queueing.explain.trial import WORKLOADS_MAX
 from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, local_queue, pod_set, workload
 from queueing.testing.worlds import world
+from tests.explain.case import CASES, Case
 
 MINE = Key("team/mine")
 
@@ -72,3 +73,12 @@ def test_who_is_not_there_is_not_explained() -> None:
     made = engine()
     assert answers.workload(made, Key("team/nobody")) is None
     assert answers.local_queue(made, Key("team/nowhere")) is None
+
+
+def test_whose_end_would_make_room_is_searched_while_there_is_time() -> None:
+    """Each step of the search places all pods anew, which takes long where nodes are many."""
+    (path,) = (one for one in CASES if one.stem == "enough-is-free-but-in-no-rack")
+    made = Case(path).cluster().engine
+    assert "there would be a place if team/x ended" in told(made).summary
+    in_time = "7 cpu is free, at most 4 of it in one rack (a, r1)."
+    assert told(made, enough=lambda: True).summary.endswith(in_time)
