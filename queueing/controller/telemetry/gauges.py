@@ -250,13 +250,18 @@ class Gauges:
 
     def _claims(self) -> None:
         """Count the claims that hold devices for Workloads that hold no quota, or are to leave."""
-        left = dict(self.objects.devices.claimants())
-        for one in self.objects.workloads.values() if left else ():
-            status = one.status
-            over = status.is_true("Evicted") or status.is_true("Finished")
-            if status.admission is not None and not over:
-                left.pop(one.metadata.uid, None)
-        self.metrics.device_claims_left.labels().set(sum(left.values()))
+        claimants = self.objects.devices.claimants()
+        left = sum(count for uid, count in claimants.items() if not self._is_at_home(uid))
+        self.metrics.device_claims_left.labels().set(left)
+
+    def _is_at_home(self, uid: str) -> bool:
+        """Say whether a Workload, by uid, holds quota and is not to leave."""
+        key = self.objects.workload_keys.get(uid)
+        if key is None:
+            return False
+        status = self.objects.workloads[key].status
+        over = status.is_true("Evicted") or status.is_true("Finished")
+        return status.admission is not None and not over
 
     # Credits ----------------------------------------------------------------------------------
 

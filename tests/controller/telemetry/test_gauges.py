@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import NoReturn
 
 import pytest
+from typing_extensions import override
 
 from queueing.controller.telemetry.gauges import AT_ONCE
 from queueing.core.credits.facts import (
@@ -18,9 +20,12 @@ from queueing.core.credits.facts import (
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Cycle, Mode, Reason, Requeue, Wait
 from queueing.core.names import CohortName, Key, QueueName, ResourceName, Uid
+from queueing.devices.wire import objects
+from queueing.devices.wire.names import WORKLOAD_UID
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire import queues
+from queueing.translate.wire.workloads import Workload
 from tests.controller.telemetry.desk import (
     ADMITTED,
     CPU,
@@ -308,3 +313,28 @@ def test_two_scrapes_at_once_both_wait_for_the_measuring_which_lets_others_work(
         shown = [one for one in text.splitlines() if one.startswith("kueue_cluster_queue_info{")]
         assert [name for name in names if not any(f'"{name}"' in one for one in shown)] == []
     assert turns >= len(names) // AT_ONCE
+
+
+def claim(workload: str) -> objects.ResourceClaim:
+    meta = {"name": f"of-{workload}", "namespace": "ns", "labels": {WORKLOAD_UID: workload}}
+    held = {"metadata": meta, "spec": {"devices": {}}, "status": {"allocation": {}}}
+    return read(objects.ResourceClaim, held)
+
+
+class Looked(dict[Key, Workload]):
+    """Workloads that are looked up, and never gone through."""
+
+    @override
+    def values(self) -> NoReturn:
+        raise AssertionError
+
+
+def test_claims_are_left_of_whom_holds_no_quota_and_nobody_else_is_looked_at() -> None:
+    desk = Desk()
+    evicted = workload("evicted", "1", RESERVED, ADMITTED, condition("Evicted"), held="cq")
+    desk.hear(RUNNING, evicted, workload("waits", "1"))
+    for name in ("runs", "evicted", "waits", "gone"):
+        desk.objects.devices.put_claim(claim(name))
+    desk.objects.workloads = Looked(desk.objects.workloads)
+    shown = desk.shown().splitlines()
+    assert 'queueing_device_claims_left{replica_role="leader"} 3.0' in shown
