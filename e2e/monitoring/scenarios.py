@@ -49,6 +49,15 @@ WRONG: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "QueueingPreemptionStorm": {
             'kueue_preempted_workloads_total{preempting_cluster_queue="a"}': "0+9x2000",
         },
+        "QueueingPreemptionStorm: nothing is admitted": {
+            'kueue_preempted_workloads_total{preempting_cluster_queue="a"}': "0+9x2000",
+            'kueue_admitted_workloads_total{cluster_queue="a"}': "_x2000",
+        },
+        "QueueingPodsNotReady: the first of all": {
+            'kueue_evicted_workloads_total{cluster_queue="a",reason="PodsReadyTimeout"}': (
+                "_x90 1x1900"
+            ),
+        },
         "QueueingPodsNotReady": {
             'kueue_evicted_workloads_total{cluster_queue="a",reason="PodsReadyTimeout"}': (
                 "0+1x2000"
@@ -67,4 +76,7 @@ WRONG: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "QueueingWritesBehind": {'queueing_writes_waiting{purpose="admit"}': "400x2000"},
     }
 )
-"""By alert, the series that are different while it fires; every other alert stays silent."""
+"""By alert, the series that are different while it fires; every other alert stays silent.
+
+What follows a colon tells two scenarios of an alert apart.
+"""

@@ -35,6 +35,7 @@ class Alert:
 
 _LEADING = 'replica_role!="follower"'
 """Each value once: replicas that do not lead serve what they watch as well."""
+_NEVER_READY = 'kueue_evicted_workloads_total{reason="PodsReadyTimeout"}'
 
 ALERTS: tuple[Alert, ...] = (
     Alert(
@@ -143,7 +144,7 @@ ALERTS: tuple[Alert, ...] = (
         expression=(
             "sum by (preempting_cluster_queue) (increase(kueue_preempted_workloads_total[10m]))"
             " > 50 and on () sum(increase(kueue_preempted_workloads_total[10m])) >"
-            " 0.5 * sum(increase(kueue_admitted_workloads_total[10m]))"
+            " 0.5 * (sum(increase(kueue_admitted_workloads_total[10m])) or vector(0))"
         ),
         lasting="10m",
         summary="{{ $labels.preempting_cluster_queue }} preempts workloads by the dozen.",
@@ -162,8 +163,9 @@ ALERTS: tuple[Alert, ...] = (
         name="QueueingPodsNotReady",
         severity=Severity.WARNING,
         expression=(
-            "sum by (cluster_queue) (increase("
-            'kueue_evicted_workloads_total{reason="PodsReadyTimeout"}[30m])) > 0'
+            # A series begins with its first eviction, at 1: no increase sees that.
+            f"sum by (cluster_queue) (increase({_NEVER_READY}[30m])) > 0"
+            f" or sum by (cluster_queue) ({_NEVER_READY} unless {_NEVER_READY} offset 30m) > 0"
         ),
         lasting="0m",
         summary="Workloads of {{ $labels.cluster_queue }} were admitted and never got ready.",
