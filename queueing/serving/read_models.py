@@ -23,7 +23,9 @@ from queueing.serving.frames import (
 
 CLOSE_S = 2.0
 PATIENCE_S = 5.0
-"""How long a question waits for the controller: metrics of 1,000 queues take it 0.3 s at rest."""
+"""How long a question waits for the controller."""
+METRICS_S = 8.0
+"""The same of metrics: those of 1,000 queues take it 0.3 s at rest; Prometheus gives up at 10 s."""
 SNAPSHOT_S = 8.0
 """The same for a snapshot, which the controller writes with a part of its time."""
 SHARED_S = 1.0
@@ -67,21 +69,25 @@ class ReadModels:
     _questions: dict[PendingPart | Subject | Around, _Asked] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    async def current_metrics(self, patience_s: float = PATIENCE_S) -> str:
-        """Have the controller tell its metrics as they are now; what it told last if it does not.
+    async def current_metrics(self, patience_s: float = METRICS_S) -> str:
+        """Have the controller tell its metrics as they are now.
 
-        Whoever asks while an answer is under way shares it.
+        Whoever asks while an answer is under way shares it. Raises NoAnswerError when it does not
+        answer: what it told last would say that all is well, and no alert would fire.
         """
         if self._ask is None:
-            return self.metrics
+            raise NoAnswerError("the controller of this replica is away")
         if self._asked is None:
             self._asked = asyncio.Event()
             self._ask(Question())
         try:
             async with asyncio.timeout(patience_s):
                 await self._asked.wait()
-        except TimeoutError:
+        except TimeoutError as error:
             self._asked = None  # the next one asks anew
+            raise NoAnswerError("the controller does not answer in time") from error
+        if not self.metrics:
+            raise NoAnswerError("the controller of this replica went away")
         return self.metrics
 
     async def pending(
@@ -173,7 +179,7 @@ class ReadModels:
     def lost(self) -> None:
         """Forget what only a live controller may claim."""
         self.connected = self.leading = self.ready = False
-        self._ask = None
+        self._ask, self.metrics = None, ""
         self._answered()
         for asked in self._questions.values():
             asked.came.set()

@@ -131,7 +131,11 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
         refused = await refusal(allowed, request, "may not get the path /metrics")
         if refused is not None:
             return refused
-        told = answer(await models.current_metrics(), request.headers.get("Accept", ""))
+        try:
+            metrics = await models.current_metrics()
+        except NoAnswerError as error:
+            return failure(503, "ServiceUnavailable", str(error))
+        told = answer(metrics, request.headers.get("Accept", ""))
         return web.Response(body=told.text.encode(), headers={"Content-Type": told.content_type})
 
     application = web.Application()

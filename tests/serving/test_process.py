@@ -7,7 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import yaml
@@ -118,7 +118,15 @@ async def test_it_is_ready_once_the_controller_says_that_the_work_is_done(served
         publisher = Publisher(served.folder / "s")
         speaking = group.create_task(publisher.run())
         # It competes, and nobody leads yet: Jobs are not judged, nor are the policies in force.
-        publisher.publish(Frame(leading=False, ready=False, metrics="kueue_x 1\n"))
+        publisher.publish(Frame(leading=False, ready=False))
+
+        async def measure() -> NoReturn:
+            while True:
+                await publisher.asked_for_metrics.wait()
+                publisher.asked_for_metrics.clear()
+                publisher.publish(Frame(metrics="kueue_x 1\n"))
+
+        measuring = group.create_task(measure())
 
         async def told() -> bool:
             answer = await served.get("metrics", "/metrics", Authorization="Bearer embedded")
@@ -129,6 +137,7 @@ async def test_it_is_ready_once_the_controller_says_that_the_work_is_done(served
         publisher.publish(Frame(leading=True, ready=True))
         await until(ready)
         assert (await served.get("metrics", "/metrics"))[0] == 403
+        measuring.cancel()
         speaking.cancel()
 
 

@@ -80,7 +80,7 @@ def known() -> ReadModels:
 
 def stuck() -> ReadModels:
     """Return what is known while the controller leads, and has gone away."""
-    return ReadModels(leading=True)
+    return ReadModels(leading=True, metrics="kueue_x 1\n")
 
 
 async def names(application: web.Application, path: str) -> list[str]:
@@ -167,6 +167,12 @@ async def test_who_waits_where(path: str, want: list[str]) -> None:
         ),
         pytest.param(metrics_application(known(), nobody), "/metrics", 403, id="metrics refused"),
         pytest.param(metrics_application(known(), everybody), "/metrics", 200, id="metrics"),
+        pytest.param(
+            metrics_application(stuck(), everybody),
+            "/metrics",
+            503,
+            id="metrics of a controller that went away",
+        ),
     ],
 )
 async def test_how_a_request_ends(application: web.Application, path: str, want: int) -> None:

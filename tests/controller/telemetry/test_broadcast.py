@@ -107,7 +107,8 @@ async def test_metrics_that_cannot_be_measured_end_one_scrape_alone(
     async with asked(tmp_path / "s") as models:
         with monkeypatch.context() as patched:
             patched.setattr(Reporter, "expose", fail)
-            await models.current_metrics(0.1)
+            with pytest.raises(NoAnswerError):
+                await models.current_metrics(0.1)
         assert "ZeroDivisionError" in caplog.text
         assert "kueue_pending_workloads" in await models.current_metrics(BOUND_S)
 
