@@ -6,6 +6,8 @@ from typing import NamedTuple
 OPEN_METRICS = "application/openmetrics-text"
 PLAIN = "text/plain"
 _END = "# EOF\n"
+_COUNTER = re.compile(r"^# HELP (\S+) (.*)\n# TYPE \1 counter$", re.MULTILINE)
+"""OpenMetrics describes a counter without the suffix of its samples; the plain format with it."""
 _EXEMPLAR = re.compile(r" # \{[^}\n]*\} .*$", re.MULTILINE)
 
 
@@ -20,9 +22,11 @@ def answer(text: str, accept: str) -> Answer:
     """Return what a scraper gets that accepts these media types.
 
     The controller writes OpenMetrics if it has exemplars, which the plain format does not know: who
-    asks for that gets the same samples without them.
+    asks for that gets what the controller would have written in it.
     """
     if text.endswith(_END) and OPEN_METRICS in accept:
         return Answer(text, f"{OPEN_METRICS}; version=1.0.0; charset=utf-8")
-    plain = _EXEMPLAR.sub("", text).removesuffix(_END) if text.endswith(_END) else text
-    return Answer(plain, f"{PLAIN}; version=0.0.4; charset=utf-8")
+    if text.endswith(_END):
+        text = _EXEMPLAR.sub("", text).removesuffix(_END)
+        text = _COUNTER.sub(r"# HELP \1_total \2\n# TYPE \1_total counter", text)
+    return Answer(text, f"{PLAIN}; version=0.0.4; charset=utf-8")
