@@ -10,6 +10,7 @@ import signal
 import webbrowser
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 import click
 import msgspec
@@ -108,6 +109,8 @@ def application(client: Client) -> web.Application:
         if request.url.host not in NAMES:
             return web.Response(status=403, text="ask for 127.0.0.1 or localhost\n")
         path = request.rel_url.raw_path.removeprefix(BASE)
+        if _leads_out(path):
+            return web.Response(status=404, text="there is no such page\n")
         try:
             async with client.handed_on(
                 Request("GET", f"{PAGE}/{path}", dict(request.query))
@@ -130,3 +133,14 @@ def application(client: Client) -> web.Application:
     made.router.add_get(BASE.rstrip("/"), to_base)
     made.router.add_get(f"{BASE}{{path:.*}}", hand_on)
     return made
+
+
+def _leads_out(path: str) -> bool:
+    """Say whether somebody on the way may read a path as one that is not below the page's.
+
+    A path may be unquoted by more than one of those who hand it on.
+    """
+    plain = unquote(path)
+    while plain != path:
+        path, plain = plain, unquote(plain)
+    return any(segment in {".", ".."} for segment in plain.split("/"))
