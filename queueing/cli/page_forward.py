@@ -9,12 +9,13 @@ import asyncio
 import signal
 import webbrowser
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
 import click
 import msgspec
-from aiohttp import web
+from aiohttp import ClientError, web
 
 from queueing.cli.explanations import path_to
 from queueing.cli.output import UsageProblem
@@ -118,9 +119,11 @@ def application(client: Client) -> web.Application:
                 headers = {name: answer.headers[name] for name in KEPT if name in answer.headers}
                 told = web.StreamResponse(status=answer.status, headers=headers)
                 await told.prepare(request)
-                async for chunk in answer.content.iter_any():
-                    await told.write(chunk)
-                await told.write_eof()
+                # A stream that breaks off ends for the browser as well, which asks again.
+                with suppress(ClientError):
+                    async for chunk in answer.content.iter_any():
+                        await told.write(chunk)
+                    await told.write_eof()
                 return told
         except KubeError as error:
             return web.Response(status=502, text=f"The API server does not answer: {error}\n")

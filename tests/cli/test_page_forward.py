@@ -24,6 +24,8 @@ async def forwarded() -> AsyncIterator[tuple[ClientSession, str]]:
             await told.prepare(request)
             for number in range(2):
                 await told.write(f"data: {number}\n\n".encode())
+            if request.query["watch"] == "broken" and request.transport is not None:
+                request.transport.close()
             return told
         text = f"{request.method} {request.rel_url} {request.headers.get('Cookie', '')}"
         headers = {"Content-Security-Policy": "default-src 'none'", "Audit-Id": "1"}
@@ -63,6 +65,14 @@ async def test_a_stream_is_handed_on_as_it_comes() -> None:
     async with forwarded() as (session, base), session.get(f"{base}/ui/?watch=true&of=") as told:
         assert told.content_type == "text/event-stream"
         assert await told.text() == "data: 0\n\ndata: 1\n\n"
+
+
+async def test_a_stream_that_the_server_breaks_off_ends_without_an_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with forwarded() as (session, base), session.get(f"{base}/ui/?watch=broken") as told:
+        assert await told.text() == "data: 0\n\ndata: 1\n\n"
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize(
