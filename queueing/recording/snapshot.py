@@ -4,9 +4,10 @@ Finished workloads that are still stored are among them: they tell how long work
 """
 
 from collections.abc import Iterable, Iterator
+from heapq import nlargest
 from itertools import chain
 
-from queueing.core.facts import Fact
+from queueing.core.facts import Fact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.recording.lines import RecordingError, header, line, read
@@ -16,6 +17,8 @@ from queueing.state.memory.memory import Memory
 NOW = "now"
 WORKLOADS_MAX = 20_000
 """Waiting and running workloads of a tree up to which a snapshot is made."""
+ENDED_MAX = 2_000
+"""Finished workloads that are in a snapshot, the latest: how long work runs is told by few."""
 
 
 def facts_around(memory: Memory, key: Key) -> list[Fact] | None:
@@ -29,6 +32,7 @@ def facts_around(memory: Memory, key: Key) -> list[Fact] | None:
     if root is None:
         return None
     names, objects = memory.trees.members[root], memory.objects
+    names = [name for name in names if name in objects.queues]  # those of the last cycle
     if any(objects.rules[name].offer.places for name in names):
         names = sorted(objects.queues)
     within = frozenset(names)
@@ -39,8 +43,11 @@ def facts_around(memory: Memory, key: Key) -> list[Fact] | None:
             (one for door in doors for one in memory.workloads.behind.get(door.key, ())),
         )
     )
-    if len(keys) > WORKLOADS_MAX:
+    known = [memory.workloads[one] for one in keys]
+    present = [one for one in known if not one.finished]
+    if len(present) > WORKLOADS_MAX:
         return None
+    ended = nlargest(ENDED_MAX, (one for one in known if one.finished), key=_ended_at)
     return [
         *objects.namespaces.values(),
         *objects.flavors.values(),
@@ -51,8 +58,13 @@ def facts_around(memory: Memory, key: Key) -> list[Fact] | None:
         *objects.cohorts.values(),
         *(objects.queues[name] for name in names),
         *doors,
-        *(memory.workloads[one] for one in keys),
+        *present,
+        *ended,
     ]
+
+
+def _ended_at(fact: WorkloadFact) -> float:
+    return fact.conditions["Finished"].changed
 
 
 def beginning(settings: Settings, now: float) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from queueing.core.facts import Gone, Kind, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.recording import snapshot
@@ -59,6 +60,41 @@ def test_who_does_not_wait_has_no_snapshot() -> None:
 def test_a_tree_that_is_too_large_has_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "WORKLOADS_MAX", 1)
     assert snapshot.facts_around(engine().memory, Key("team/waits")) is None
+
+
+def test_finished_workloads_make_no_tree_too_large_and_the_latest_are_in_its_snapshot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(snapshot, "WORKLOADS_MAX", 2)
+    monkeypatch.setattr(snapshot, "ENDED_MAX", 2)
+    made = engine()
+    for number in (3, 1, 4, 2):
+        done = condition("Finished", changed=float(number))
+        made.observe(replace(workload(f"ended-{number}"), conditions={"Finished": done}))
+    facts = snapshot.facts_around(made.memory, Key("team/waits"))
+    assert facts is not None
+    keys = [one.key for one in facts if isinstance(one, WorkloadFact)]
+    assert keys == ["team/runs", "team/waits", "team/ended-4", "team/ended-3"]
+
+
+def test_a_queue_of_the_cohort_that_was_just_deleted_is_not_in_a_snapshot() -> None:
+    made = Engine(Settings())
+    for fact in (
+        namespace(),
+        flavor(),
+        cluster_queue(cohort="all"),
+        cluster_queue("other", cohort="all"),
+        local_queue(),
+        workload("waits", {"cpu": 1_000_000}),
+    ):
+        made.observe(fact)
+    made.cycle(1.0)
+    made.observe(Gone(Kind.CLUSTER_QUEUE, "other"))
+    facts = snapshot.facts_around(made.memory, Key("team/waits"))
+    assert facts is not None
+    names = {getattr(one, "name", "") for one in facts}
+    assert "main" in names
+    assert "other" not in names
 
 
 def test_a_recording_of_decisions_is_no_snapshot() -> None:
