@@ -189,7 +189,7 @@ class Estimate(Part, frozen=True, kw_only=True):
     half: Range | None = None
     """It is admitted in this stretch in half of the futures that were looked at."""
     nearly_all: Range | None = None
-    """The same of nine in ten."""
+    """The same of nine in ten; null also where too few futures were looked at to tell."""
     basis: tuple[str, ...] = ()
     """What it rests on; sentences."""
     futures: int = 0

@@ -5,7 +5,7 @@ from math import inf
 from queueing.core.names import Key
 from queueing.explain.model import Estimate, Range
 from queueing.sim.forecast.guesses import Basis
-from queueing.sim.forecast.outlook import DRAWS, Enough, Outlook, World, never, outlook
+from queueing.sim.forecast.outlook import DRAWS, DRAWS_WIDE, Enough, Outlook, World, never, outlook
 from queueing.translate.times import timestamp
 
 HALF, NEARLY_ALL = 0.5, 0.9
@@ -25,17 +25,21 @@ def estimate(world: World, key: Key, *, enough: Enough = never, draws: int = DRA
         told = "Unknown: too much is ahead of it to look at in the time that there is."
         return Estimate(known=False, text=told, as_of=as_of, futures=found.draws)
     prospect, basis = found.prospects[key], _basis(found)
-    half, nearly_all = prospect.range(HALF), prospect.range(NEARLY_ALL)
+    half = prospect.range(HALF)
     if half[0] == inf:
         told = "Unknown: it is admitted in too few of the futures that were looked at."
         return Estimate(known=False, text=told, as_of=as_of, basis=basis, futures=found.draws)
+    told, nearly_all = f"Likely {_spelled(half, world.now)}", None
+    if found.draws >= DRAWS_WIDE:
+        wide = prospect.range(NEARLY_ALL)
+        told += f"; nearly surely {_spelled(wide, world.now)}"
+        nearly_all = _range(wide, world.now)
     return Estimate(
         known=True,
-        text=f"Likely {_spelled(half, world.now)}; nearly surely"
-        f" {_spelled(nearly_all, world.now)}.",
+        text=f"{told}.",
         as_of=as_of,
         half=_range(half, world.now),
-        nearly_all=_range(nearly_all, world.now),
+        nearly_all=nearly_all,
         basis=basis,
         futures=found.draws,
     )

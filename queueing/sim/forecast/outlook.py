@@ -23,6 +23,9 @@ DRAWS = 24
 """Possible futures that are looked at, if there is time."""
 DRAWS_LEAST = 4
 """Fewer tell nothing."""
+DRAWS_WIDE = 19
+"""Fewer do not tell what holds in nine of ten: that many more lie between the least and the most of
+19 draws."""
 HORIZON_S = 30 * 86_400.0
 """How far ahead is looked."""
 STEPS_A_LOOK = 8
@@ -138,14 +141,14 @@ def outlook(  # noqa: PLR0913 - each may be left out but the first two
             for stream in coming
             for fact in stream.newcomers(chance, world.now, spread_out(number))
         ]
-        moments = _future(world, keys, lives, newcomers, enough)
-        if moments is None:
-            break
+        moments, in_time = _future(world, keys, lives, newcomers, enough)
         found.draws += 1
         for key, moment in moments.items():
             found.prospects[key].found.append(moment)
         if sum(lives.used.values()) > sum(found.used.values()):
             found.used = dict(lives.used)
+        if not in_time:
+            break
     return found
 
 
@@ -170,18 +173,22 @@ def _future(
     lives: Lives,
     newcomers: Iterable[WorkloadFact],
     enough: Enough,
-) -> dict[Key, float] | None:
-    """Return when workloads are admitted in one future; None if there is no time to find out."""
+) -> tuple[dict[Key, float], bool]:
+    """Return when workloads are admitted in one future, and whether there was time to find out.
+
+    It is the futures with long waits that take long, so that leaving out the one for which there
+    was no time would tell too early moments: who waits in it still counts as never admitted.
+    """
     watcher = _Waiting(dict.fromkeys(keys), len(keys))
     made = Simulation.empty(world.settings, world.now, lives=lives, watcher=watcher)
     made.begin(world.facts)
     for fact in newcomers:
         made.submit(fact.created, partial(_same, fact))
-    steps = 0
-    while watcher.open and made.step(world.now + HORIZON_S):
+    steps, in_time = 0, True
+    while in_time and watcher.open and made.step(world.now + HORIZON_S):
         steps += 1
-        if not steps % STEPS_A_LOOK and enough():
-            return None
-    return {
+        in_time = bool(steps % STEPS_A_LOOK) or not enough()
+    moments = {
         key: inf if moment is None else moment - world.now for key, moment in watcher.wanted.items()
     }
+    return moments, in_time or not watcher.open

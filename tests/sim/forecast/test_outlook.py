@@ -1,6 +1,7 @@
 """When a waiting workload will be admitted, told of what is known."""
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -123,6 +124,24 @@ def test_when_time_is_over_it_is_unknown() -> None:
     told = estimate(world(*past, *many, waiting()), WAITS, enough=lambda: True)
     assert not told.known
     assert "in the time that there is" in told.text
+
+
+@pytest.mark.parametrize(("draws", "wide"), [(18, False), (19, True)])
+def test_nine_of_ten_is_told_only_of_enough_futures(draws: int, wide: bool) -> None:
+    runs = running("runs", NOW - 40, max_execution_s=100)
+    told = estimate(world(runs, waiting()), WAITS, draws=draws)
+    assert told.known
+    assert (told.nearly_all is not None) == wide
+    assert ("nearly surely" in told.text) == wide
+
+
+def test_the_future_that_time_ran_out_in_is_one_with_a_long_wait() -> None:
+    ahead = [waiting(f"w{number}", created=0.5, max_execution_s=50) for number in range(9)]
+    looks = iter([False, False, False, False, True])
+    world_of = world(running("runs", NOW - 40, max_execution_s=100), *ahead, waiting())
+    found = outlook(world_of, [WAITS], enough=lambda: next(looks))
+    assert found.draws > 1
+    assert [one for one in found.prospects[WAITS].found if one == inf] == [inf]
 
 
 def test_the_same_facts_give_the_same_answer() -> None:
