@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from math import inf, sqrt
+from math import exp, inf, log, sqrt
+from statistics import NormalDist
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
@@ -18,6 +19,9 @@ from queueing.recording.run_times import RunTimes, groups
 SPREAD = 0.2
 """The standard deviation of the logarithm by which a drawn run time differs from the one that was
 seen: what was seen is a sample, and the next one is none of it."""
+NORMAL = NormalDist()
+LEAST = 1e-9
+"""Parts of a distribution that are nearer to its ends are not drawn."""
 ENOUGH = 5
 """Workloads from which on a group tells something."""
 COMMON = 0.25
@@ -85,7 +89,14 @@ class Guesses:
         if at >= sum(one > ran_s for one in ended):
             beyond = [one for one in ended if one > found]
             found = self.chance.choice(beyond) if beyond else self._outliving(found)
-        return max(found * self._common * self.chance.lognormvariate(0.0, SPREAD), ran_s)
+        return self._varied(found * self._common, ran_s)
+
+    def _varied(self, seconds: float, ran_s: float) -> float:
+        """Vary a run time, among longer ones: who has run for long does not end at once."""
+        shorter = NORMAL.cdf(log(ran_s / seconds) / SPREAD) if ran_s > 0 else 0.0
+        part = shorter + (1.0 - shorter) * self.chance.random()
+        within = min(max(part, LEAST), 1.0 - LEAST)
+        return max(ran_s, seconds * exp(SPREAD * NORMAL.inv_cdf(within)))
 
     def _outliving(self, age_s: float) -> float:
         return age_s / sqrt(1.0 - self.chance.random())

@@ -72,6 +72,12 @@ def test_what_ended_in_the_same_queue_tells_when_the_next_one_ends() -> None:
     assert 50.0 < first < last < 130.0
 
 
+def test_who_has_run_for_most_of_the_usual_time_does_not_end_at_once() -> None:
+    past = [ended(f"ended-{number}", 100.0) for number in range(9)]
+    found = outlook(world(*past, running("runs", NOW - 90), waiting()), [WAITS])
+    assert min(found.prospects[WAITS].found) > 0.0
+
+
 def test_who_has_outlived_all_others_may_run_on_for_as_long_again() -> None:
     past = [ended(f"ended-{number}", 100.0) for number in range(9)]
     found = outlook(world(*past, running("runs", NOW - 4_000), waiting()), [WAITS])
