@@ -7,11 +7,12 @@ times are busy for everybody.
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp
 
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import Key, Uid
+from queueing.core.names import Key
+from queueing.sim.simulation.arrivals import again
 
 FEW = 1
 """Workloads of one queue and priority from which on more of them are expected."""
@@ -46,7 +47,7 @@ class Stream:
                 return
             like = chance.choice(self.came)
             key = Key(f"{like.key}~{number}")
-            yield _again(like, key, at)
+            yield again(like, key, at)
             at += chance.expovariate(1.0 / gap_s)
 
 
@@ -54,6 +55,8 @@ def streams(facts: Iterable[WorkloadFact], now: float) -> list[Stream]:
     """Return what came lately, in a defined order."""
     found: dict[tuple[str, int], list[WorkloadFact]] = {}
     for fact in facts:
+        if fact.variant is not None:
+            continue  # it came with its parent
         if fact.local_queue is not None and now - LATELY_S <= fact.created <= now:
             found.setdefault((fact.local_queue, fact.priority), []).append(fact)
     made = []
@@ -62,21 +65,3 @@ def streams(facts: Iterable[WorkloadFact], now: float) -> list[Stream]:
         if len(came) >= FEW:
             made.append(Stream(tuple(came), now - came[0].created))
     return made
-
-
-def _again(like: WorkloadFact, key: Key, at: float) -> WorkloadFact:
-    """Return a new workload that asks for the same."""
-    return replace(
-        like,
-        key=key,
-        uid=Uid(key),
-        created=at,
-        admission=None,
-        conditions={},
-        checks=(),
-        active=True,
-        deleting=False,
-        reclaimable={},
-        requeue_count=0,
-        requeue_at=None,
-    )

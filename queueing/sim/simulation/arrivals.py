@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from queueing.core.facts import PodSet, WorkloadFact
 from queueing.core.names import Key, PodSetName, ResourceName, Uid, name_of
@@ -56,6 +56,34 @@ def made_up(key: Key, created: float, asked: Asked) -> WorkloadFact:
         priority=asked.priority,
         max_execution_s=asked.max_execution_s,
         user=asked.user,
+    )
+
+
+def again(like: WorkloadFact, key: Key, at: float) -> WorkloadFact:
+    """Return a new workload that asks for the same as one to which something happened already.
+
+    What was decided and what became of it is not its own. Who had variants is one by itself.
+    """
+    return replace(
+        like,
+        key=key,
+        uid=Uid(key),
+        created=at,
+        active=True,
+        admission=None,
+        conditions={},
+        checks=(),
+        preemption_gated=False,
+        reclaimable={},
+        given={},
+        requeue_count=0,
+        requeue_at=None,
+        past_execution_s=0,
+        deleting=False,
+        stake=None if like.stake is None else replace(like.stake, started=None, saved_at=None),
+        slice_of="",
+        unhealthy=(),
+        has_variants=False,
     )
 
 

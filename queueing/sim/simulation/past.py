@@ -1,12 +1,11 @@
 """Workloads of a cluster as arrivals: what came, and how long it ran, by what is stored of it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import Key, Uid
+from queueing.core.names import Key
 from queueing.recording.run_times import ran_s
-from queueing.sim.simulation.arrivals import Arrival, in_time, name_of_class
+from queueing.sim.simulation.arrivals import Arrival, again, in_time, name_of_class
 
 
 def arrivals_of(facts: Iterable[WorkloadFact], since: float) -> list[Arrival]:
@@ -22,7 +21,8 @@ def _ended(facts: Iterable[WorkloadFact], since: float) -> Iterator[Arrival]:
         took_s = ran_s(fact)
         if took_s is None or fact.created < since or fact.local_queue is None:
             continue
+        if fact.variant is not None:
+            continue  # its parent ran
         key = Key(f"{fact.key}-{fact.uid[:8]}")
-        again = replace(fact, key=key, uid=Uid(key), admission=None, conditions={}, checks=())
-        again = replace(again, active=True, requeue_count=0, requeue_at=None, reclaimable={})
-        yield Arrival(at=fact.created, fact=again, runs_s=took_s, name=name_of_class(fact))
+        fresh = again(fact, key, fact.created)
+        yield Arrival(at=fact.created, fact=fresh, runs_s=took_s, name=name_of_class(fact))
