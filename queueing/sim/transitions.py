@@ -97,5 +97,14 @@ def drained(fact: WorkloadFact, *, now: float) -> WorkloadFact:
         for one, why in (("QuotaReserved", "Pending"), ("Admitted", "NoReservation"))
     )
     stake = replace(fact.stake, started=None) if fact.stake is not None else None
-    conditions = _with(fact, requeued, *released)
-    return replace(fact, admission=None, checks=(), conditions=conditions, stake=stake)
+    past_s = fact.past_execution_s
+    if fact.admitted:
+        past_s += max(0, int(now - fact.conditions["Admitted"].changed))
+    return replace(
+        fact,
+        admission=None,
+        checks=(),
+        conditions=_with(fact, requeued, *released),
+        past_execution_s=past_s,
+        stake=stake,
+    )

@@ -110,6 +110,17 @@ def test_a_workload_ends_at_its_maximum_execution_time() -> None:
     assert diary.lines[-1] == (7.0, "ended", "a")
 
 
+def test_a_workload_that_runs_again_has_only_the_rest_of_its_maximum_execution_time() -> None:
+    diary = Diary()
+    made = simulation(
+        diary, cluster_queue(preemption=preemption(within=PreemptionPolicy.LOWER_PRIORITY))
+    )
+    coming(made, 0.0, workload("low", {"cpu": 10_000}, max_execution_s=60))
+    coming(made, 10.0, workload("high", {"cpu": 10_000}, priority=9))
+    made.run()
+    assert diary.lines[-2:] == [(140.0, "admitted", "low"), (160.0, "ended", "low")]
+
+
 def test_who_runs_at_the_beginning_runs_for_the_rest_of_its_time() -> None:
     diary = Diary()
     made = simulation(diary)
