@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from queueing.cli.main import cli
+from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.settings import Settings
 from queueing.recording.codec import CodecError
 from queueing.recording.lines import header
@@ -174,7 +175,7 @@ def test_nothing_to_simulate_is_a_wrong_use(tmp_path: Path) -> None:
     assert typed().exit_code == 2
 
 
-def recorded(path: Path) -> str:
+def recorded(path: Path, *more: Fact) -> str:
     """Write a recording of two workloads, one after the other in a queue for one."""
     lines = [header()]
 
@@ -182,7 +183,7 @@ def recorded(path: Path) -> str:
         raise error
 
     engine = RecordedEngine(Settings(), lines.append, fail)
-    for fact in (namespace(), flavor(), cluster_queue(), local_queue()):
+    for fact in (namespace(), flavor(), cluster_queue(), local_queue(), *more):
         engine.observe(fact)
     for name, begins in (("one", 10.0), ("two", 20.0)):
         made = replace(admitted(name, {"cpu": 10_000}), created=begins)
@@ -196,6 +197,32 @@ def recorded(path: Path) -> str:
 def test_a_recording_is_a_load_with_the_queues_that_it_saw(tmp_path: Path) -> None:
     (run,) = report("--trace", recorded(tmp_path / "life.jsonl"))["runs"]
     assert (run["workloads"], run["finished"], run["waits"]["longest"]) == (2, 2, 90)
+
+
+def test_what_was_deleted_while_it_was_recorded_is_not_there(tmp_path: Path) -> None:
+    more = cluster_queue("other"), Gone(Kind.CLUSTER_QUEUE, "other")
+    (run,) = report("--trace", recorded(tmp_path / "life.jsonl", *more))["runs"]
+    assert [one["name"] for one in run["queues"]] == ["main"]
+
+
+def test_who_came_to_a_queue_that_was_deleted_is_left_out_and_told(tmp_path: Path) -> None:
+    trace = recorded(tmp_path / "life.jsonl", Gone(Kind.LOCAL_QUEUE, "team/main"))
+    scenario(tmp_path)
+    result = typed(str(tmp_path / "load.yaml"), "--trace", trace, "-o", "json")
+    assert json.loads(result.stdout)["runs"][0]["workloads"] == 2 + 4
+    result = typed("--trace", trace)
+    assert result.exit_code == 2
+    assert "2 workloads left out: no LocalQueue team/main" in result.stderr
+
+
+def test_what_an_earlier_engine_was_told_is_not_there(tmp_path: Path) -> None:
+    later = tmp_path / "later.jsonl"
+    recorded(tmp_path / "life.jsonl", cluster_queue("other"))
+    first = (tmp_path / "life.jsonl").read_text()
+    recorded(later)
+    later.write_text(first + "".join(later.read_text().splitlines(keepends=True)[1:]))
+    (run,) = report("--trace", str(later))["runs"]
+    assert [one["name"] for one in run["queues"]] == ["main"]
 
 
 def test_a_recording_without_an_end_is_told(tmp_path: Path) -> None:

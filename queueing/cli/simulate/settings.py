@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from queueing.cli.output import UsageProblem
+from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import (
     ClusterQueueFact,
     Fact,
@@ -104,12 +105,14 @@ def _of_recording(scenario: str | None, asked: Asked, file: str) -> Study:
     over = _world(documents, asked, configuration).facts if documents else ()
     given = {identity(one) for one in over}
     settings = replace(recorded.settings, compatibility=asked.compatibility)
+    facts = (*(one for one in recorded.objects if identity(one) not in given), *over)
+    coming = _with_a_queue(recorded.arrivals, facts)
     study = Study(
         name=_name(scenario, asked),
-        facts=(*(one for one in recorded.objects if identity(one) not in given), *over),
+        facts=facts,
         settings=settings,
         begins=recorded.begins,
-        arrivals=in_time([*recorded.arrivals, *generated(_seeded(plan, asked), recorded.begins)]),
+        arrivals=in_time([*coming, *generated(_seeded(plan, asked), recorded.begins)]),
         until_s=plan.until_s,
         seed=plan.seed if asked.seed is None else asked.seed,
         runs=plan.runs,
@@ -117,6 +120,17 @@ def _of_recording(scenario: str | None, asked: Asked, file: str) -> Study:
     )
     _check(study, file)
     return study
+
+
+def _with_a_queue(arrivals: Sequence[Arrival], facts: Sequence[Fact | CreditFact]) -> list[Arrival]:
+    """Leave out who came to a LocalQueue that was deleted while it was recorded, and say so."""
+    doors = {one.key for one in facts if isinstance(one, LocalQueueFact)}
+    kept = [one for one in arrivals if one.fact.local_queue in doors]
+    if len(kept) < len(arrivals):
+        gone = sorted({str(one.fact.local_queue) for one in arrivals} - doors)
+        left_out, names = len(arrivals) - len(kept), ", ".join(gone)
+        click.echo(f"Warning: {left_out} workloads left out: no LocalQueue {names}", err=True)
+    return kept
 
 
 def _seeded(plan: Plan, asked: Asked) -> Plan:

@@ -1,15 +1,40 @@
 """A recording of a controller as a load: its queues, and the workloads that it saw."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from queueing.core.credits.facts import CreditFact
-from queueing.core.facts import Fact, Gone, WorkloadFact
+from queueing.core import facts
+from queueing.core.credits import facts as credit_facts
+from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind
+from queueing.core.facts import Fact, Gone, Kind, WorkloadFact
 from queueing.core.settings import Settings
+from queueing.core.topology.tree import Node
 from queueing.recording.lines import RecordingError, opened, read
 from queueing.sim.simulation.arrivals import Arrival
 from queueing.sim.simulation.past import arrivals_of
 from queueing.sim.yaml_text import ManifestError
+
+OF_KINDS: Mapping[Kind | CreditKind, tuple[type, ...]] = MappingProxyType(
+    {
+        Kind.CLUSTER_QUEUE: (facts.ClusterQueueFact,),
+        Kind.COHORT: (facts.CohortFact,),
+        Kind.LOCAL_QUEUE: (facts.LocalQueueFact,),
+        Kind.FLAVOR: (facts.FlavorFact,),
+        Kind.CHECK: (facts.CheckFact,),
+        Kind.TOPOLOGY: (facts.TopologyFact,),
+        Kind.NODE: (Node,),
+        Kind.NODE_USAGE: (facts.NodeUsageFact,),
+        Kind.NAMESPACE: (facts.NamespaceFact,),
+        CreditKind.POLICY: (credit_facts.CreditPolicyFact,),
+        CreditKind.GRANT: (credit_facts.CreditGrantFact,),
+        CreditKind.ACCOUNT: (credit_facts.CreditAccountFact,),
+        CreditKind.BUDGET: (credit_facts.BudgetFact, credit_facts.BudgetAccountFact),
+        CreditKind.SAVED: (credit_facts.SavedFact,),
+        CreditKind.USAGE: (credit_facts.UsageRecordFact,),
+    }
+)
+"""What is known of the objects of a kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +42,7 @@ class Recorded:
     """What was read of a recording."""
 
     objects: tuple[Fact | CreditFact, ...]
-    """Everything but workloads, each as it was last."""
+    """Everything but workloads that was there at the end, each as it was last."""
     settings: Settings
     arrivals: tuple[Arrival, ...]
     """Workloads that ended while it was recorded, as they came."""
@@ -37,12 +62,19 @@ def read_recording(file: str, *, any_version: bool = True) -> Recorded:
     try:
         with opened(file) as source:
             for one in read(source, file, any_version=any_version):
-                if one.event == "begin":
-                    settings = one.body
-                elif one.event == "observe" and isinstance(one.body, WorkloadFact):
-                    workloads[one.body.key, one.body.uid] = one.body
-                elif one.event == "observe" and not isinstance(one.body, Gone):
-                    objects[identity(one.body)] = one.body
+                match one.event, one.body:
+                    case "begin", _:  # another engine, which is told all anew
+                        settings = one.body
+                        objects.clear()
+                    case "observe", WorkloadFact():
+                        workloads[one.body.key, one.body.uid] = one.body
+                    case "observe", Gone() | CreditGone():
+                        for found in OF_KINDS.get(one.body.kind, ()):
+                            objects.pop((found.__name__, one.body.name), None)
+                    case "observe", _:
+                        objects[identity(one.body)] = one.body
+                    case _:
+                        pass
     except RecordingError as error:
         raise ManifestError(file=error.file, line=error.line, problem=error.problem) from error
     arrivals = arrivals_of(workloads.values(), float("-inf"))
