@@ -74,6 +74,8 @@ class Simulation:
     watcher: Watcher
     ahead: int = 0
     """How many arrivals are planned and have not come."""
+    last_event: float = float("-inf")
+    """When something happened last, beside that time passed."""
     _runs: dict[Key, int] = field(default_factory=dict)
     """Running workloads, each with the number of its run."""
     _leaving: set[Key] = field(default_factory=set)
@@ -138,6 +140,7 @@ class Simulation:
     def _happen(self, happening: Happening, now: float) -> None:
         self._events -= 1
         self._alarms = 0
+        self.last_event = now
         happening(now)
 
     # Running.
@@ -181,6 +184,8 @@ class Simulation:
         if cycle.wake_at is not None and cycle.wake_at != self._alarm:
             self._alarm = cycle.wake_at
             self.time.at(max(cycle.wake_at, now + MOMENT_S), self._ring)
+        if moved:
+            self.last_event = now
         return moved
 
     # What happens.

@@ -60,7 +60,8 @@ def simulate(study: Study, progress: Progress | None = None) -> Run:
         if progress is not None and not steps % 64:
             ended = len(tally.pasts) - simulation.present
             progress(ended, len(tally.pasts) + simulation.ahead, simulation.time.now - study.begins)
-    ends = simulation.time.now if simulation.time.next_at is None else until
+    over = study.until_s is None or simulation.time.next_at is None
+    ends = simulation.last_event if over else until
     return run_report(study.name, tally, simulation.cluster, max(ends, study.begins))
 
 
