@@ -161,6 +161,17 @@ def test_what_cannot_be_used_is_told_with_its_place(
     assert said in result.output
 
 
+def test_two_classes_whose_workloads_would_have_the_same_names_are_refused(tmp_path: Path) -> None:
+    one = LOAD.partition("  classes:\n")[2].replace("train", "a-b").replace("team/main", "team/c")
+    other = one.replace("a-b", "a").replace("team/c", "team/b-c")
+    head = LOAD.partition("  - name")[0]
+    result = typed(scenario(tmp_path, load=head + one + other))
+    assert result.exit_code == 2
+    assert ":11: spec.classes[1].name: its workloads are named as those of 'a-b'" in result.output
+    again = typed(scenario(tmp_path, load=head + one + one))
+    assert ":11: spec.classes[1].name: 'a-b' is already a class of team/c" in again.output
+
+
 def test_a_trace_in_a_scenario_that_does_not_say_where_its_jobs_go_is_told_how(
     tmp_path: Path,
 ) -> None:

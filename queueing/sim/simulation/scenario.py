@@ -93,13 +93,18 @@ class Generated:
     every: Length
     first: Length
 
+    @property
+    def named(self) -> str:
+        """What the keys of its workloads begin with."""
+        queue = self.asked.queue
+        return f"{namespace_of(queue)}/{self.name}-{name_of(queue)}"
+
     def arrivals(self, seed: int, begins: float) -> Iterator[Arrival]:
         """Yield its workloads; each class has a chance of its own, so that none changes others."""
         chance = random.Random(f"{seed}/{self.name}/{self.asked.queue}")  # noqa: S311 - no secret
         at = begins + self.first.draw(chance)
-        namespace, queue = namespace_of(self.asked.queue), name_of(self.asked.queue)
         for number in range(1, self.count + 1):
-            key = Key(f"{namespace}/{self.name}-{queue}-{number}")
+            key = Key(f"{self.named}-{number}")
             fact = made_up(key, at, self.asked)
             yield Arrival(at=at, fact=fact, runs_s=self.runs.draw(chance), name=self.name)
             at += self.every.draw(chance)
@@ -167,13 +172,9 @@ class _Reader:
         return Key(written)
 
     def generated(self, classes: Sequence[Class]) -> Iterator[Generated]:
-        names: set[tuple[str, str]] = set()
+        names: dict[str, Generated] = {}
         for number, one in enumerate(classes):
             at: list[Step] = ["spec", "classes", number]
-            if (one.name, one.queue) in names:
-                told = f"{one.name!r} is already a class of {one.queue}"
-                raise self.document.error([*at, "name"], told)
-            names.add((one.name, one.queue))
             for what, least, most in (("count", 0, MOST), ("pods", 1, MOST)):
                 if not least <= getattr(one, what) <= most:
                     raise self.document.error([*at, what], f"must be from {least} to {most}")
@@ -187,7 +188,7 @@ class _Reader:
                 if limit is None
                 else int(self.length([*at, "maximumExecution"], limit).numbers[0]),
             )
-            yield Generated(
+            made = Generated(
                 name=one.name,
                 count=one.count,
                 asked=asked,
@@ -195,6 +196,13 @@ class _Reader:
                 every=self.length([*at, "every"], one.every),
                 first=self.length([*at, "first"], one.first),
             )
+            other = names.setdefault(made.named, made)
+            if other is not made:
+                told = f"{one.name!r} is already a class of {one.queue}"
+                if other.name != one.name:
+                    told = f"its workloads are named as those of {other.name!r}: choose another"
+                raise self.document.error([*at, "name"], told)
+            yield made
 
     def _requests(self, path: Sequence[Step], written: dict[str, Any]) -> dict[ResourceName, int]:
         found: dict[ResourceName, int] = {}

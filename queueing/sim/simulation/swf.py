@@ -75,10 +75,13 @@ def read_swf(
 ) -> Iterator[Arrival]:
     """Yield the jobs of a trace, in the order of the file; the first comes when time begins.
 
+    A job whose number is unknown, or that of an earlier one, is named by its line.
+
     Raises ManifestError with line, field and the way out for the first line that is no job, unless
     such lines are left out.
     """
     first: float | None = None
+    names: set[str] = set()
     for number, line in enumerate(_lines(trace.file), start=1):
         text = line.strip()
         if text.startswith(";"):
@@ -101,10 +104,16 @@ def read_swf(
             continue
         trace.processors = max(trace.processors, processors)
         first = job["submit time"] if first is None else first
-        yield _arrival(job, processors, begins + job["submit time"] - first, mapped)
+        name = f"job-{job['job number']:.0f}"
+        if job["job number"] < 0 or name in names:
+            name = f"line-{number}"
+        names.add(name)
+        yield _arrival(name, job, processors, begins + job["submit time"] - first, mapped)
 
 
-def _arrival(job: Mapping[str, float], processors: int, at: float, mapped: Mapped) -> Arrival:
+def _arrival(
+    key_name: str, job: Mapping[str, float], processors: int, at: float, mapped: Mapped
+) -> Arrival:
     queue = f"{job['queue']:.0f}"
     limit = int(job["requested time"])
     asked = Asked(
@@ -115,7 +124,7 @@ def _arrival(job: Mapping[str, float], processors: int, at: float, mapped: Mappe
         user=f"user-{job['user']:.0f}" if job["user"] >= 0 else "",
     )
     namespace = asked.queue.partition("/")[0]
-    key = Key(f"{namespace}/job-{job['job number']:.0f}")
+    key = Key(f"{namespace}/{key_name}")
     name = f"queue {queue}" if job["queue"] >= 0 else "jobs"
     return Arrival(at=at, fact=made_up(key, at, asked), runs_s=job["run time"], name=name)
 

@@ -36,6 +36,13 @@ def test_a_job_comes_at_its_time_with_its_processors_limit_user_and_queue(tmp_pa
     assert second.fact.max_execution_s is None
 
 
+def test_jobs_of_one_number_or_of_none_are_different_workloads(tmp_path: Path) -> None:
+    line = "{} 100 0 60 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n"
+    trace = written(tmp_path, "".join(map(line.format, (7, 7, -1, -1))))
+    keys = [one.fact.key for one in read_swf(trace, 0.0, MAIN)]
+    assert keys == ["team/job-7", "team/line-2", "team/line-3", "team/line-4"]
+
+
 def test_who_never_ran_is_left_out_and_the_size_of_the_machine_is_read(tmp_path: Path) -> None:
     trace = written(tmp_path, TRACE)
     assert len(list(read_swf(trace, 0.0, MAIN))) == 2
