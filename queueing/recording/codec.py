@@ -140,7 +140,7 @@ def decode(plain: Any) -> Any:
         return plain
     try:
         return _decode(plain)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise CodecError(f"{plain.get(TAG, 'a value')} cannot be read: {error}") from error
 
 

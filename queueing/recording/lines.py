@@ -2,18 +2,49 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, cast
 
 from queueing import __version__
+from queueing.core.credits.facts import CreditFact
+from queueing.core.decisions import Outcome
+from queueing.core.facts import Fact
+from queueing.core.settings import Settings
 from queueing.recording.codec import CodecError, decode, encode
 
 FORMAT = 1
 """Of the lines. One that is not known cannot be read."""
 HEADER = "recording"
 SUFFIXES = (".jsonl", ".jsonl.gz")
+LAST = 253_402_300_799.0
+"""The last second of the year 9999: a later moment cannot be told."""
+
+
+def _is_moment(body: Any) -> bool:
+    return type(body) in (int, float) and 0 <= body <= LAST
+
+
+def _is_cycle(body: Any) -> bool:
+    """Say whether it is a moment, and two whole numbers or nothing: a budget and a pause."""
+    if not isinstance(body, tuple) or len(body) != 3:  # noqa: PLR2004 - as many as it has
+        return False
+    return _is_moment(body[0]) and all(one is None or type(one) is int for one in body[1:])
+
+
+BODIES: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
+    {
+        "begin": lambda body: isinstance(body, Settings),
+        "now": _is_moment,
+        "observe": lambda body: isinstance(body, Fact | CreditFact),
+        "settle": lambda body: isinstance(body, Outcome),
+        "cycle": _is_cycle,
+        "sweep": lambda body: type(body) is int,
+    }
+)
+"""What each event may hold."""
 
 
 class RecordingError(Exception):
@@ -107,15 +138,20 @@ def _event(text: bytes, file: str, number: int) -> Line:
         raise RecordingError(file, number, "is no event")
     ((event, body),) = plain.items()
     try:
-        return Line(number, event, decode(body), gave)
+        found = decode(body)
     except CodecError as error:
         raise RecordingError(file, number, f"{event}: {error}") from error
+    except RecursionError as error:
+        raise RecordingError(file, number, f"{event}: is nested too deeply") from error
+    if event in BODIES and not BODIES[event](found):
+        raise RecordingError(file, number, f"{event}: cannot hold this")
+    return Line(number, event, found, gave)
 
 
 def _plain(text: bytes, file: str, number: int) -> dict[str, Any]:
     try:
         plain = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordingError(file, number, f"is not JSON: {error}") from error
     if not isinstance(plain, dict):
         raise RecordingError(file, number, "is no event")

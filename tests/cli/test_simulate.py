@@ -144,6 +144,9 @@ spec:
     [
         ("runs: 1h", "runs: soon", ":10: spec.classes[0].runs: must be a duration such as 90s"),
         ("runs: 1h", "runs: {normal: 1h}", "spec.classes[0].runs: must be a duration"),
+        ("runs: 1h", "runs: {lognormal: {median: 1h, sigma: .nan}}", ".runs: must be a duration"),
+        ("runs: 1h", "runs: {lognormal: {median: 1h, sigma: 1000}}", ".runs: must be a duration"),
+        ("runs: 1h", "runs: 99999999999h", ".runs: must be a duration"),
         ("count: 4", "count: four", ":8: spec.classes[0].count: Expected `int`, got `str`"),
         ("count: 4", "number: 4", "spec.classes[0]: contains unknown field `number`"),
         ("cpu: 2", "cpu: two", "spec.classes[0].requests.cpu:"),
@@ -159,6 +162,20 @@ def test_what_cannot_be_used_is_told_with_its_place(
     result = typed(scenario(tmp_path, load=LOAD.replace(old, new)))
     assert result.exit_code == 2
     assert said in result.output
+
+
+def test_what_would_happen_after_the_year_9999_does_not(tmp_path: Path) -> None:
+    load = LOAD.replace("runs: 1h", "runs: 876600h").replace("count: 4", "count: 400")
+    (run,) = report(scenario(tmp_path, load=load))["runs"]
+    assert 0 < run["finished"] < 400
+    assert run["ends"] < "9999-12-31T23:59:59Z"
+
+
+@pytest.mark.parametrize("length", ["infd", "nand", "-1d", "99999d", "soon"])
+def test_a_past_that_is_no_length_of_time_is_a_wrong_use(length: str) -> None:
+    result = typed("--from-cluster", length)
+    assert result.exit_code == 2
+    assert "is not a length of time; write it like 7d or 12h" in result.output
 
 
 def test_two_classes_whose_workloads_would_have_the_same_names_are_refused(tmp_path: Path) -> None:

@@ -95,6 +95,18 @@ def test_another_decision_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         ([header(), "nonsense\n"], ":2: is not JSON"),
         ([header(), '{"observe":{"$":"Popen"}}\n'], ":2: observe: Popen cannot be read"),
         ([header(), '{"cycle":[1,null,null]}\n'], ":2: there is no engine yet"),
+        ([header(), '{"cycle":5}\n'], ":2: cycle: cannot hold this"),
+        ([header(), '{"cycle":[1e99,null,null]}\n'], ":2: cycle: cannot hold this"),
+        ([header(), '{"cycle":[1,"x",null]}\n'], ":2: cycle: cannot hold this"),
+        ([header(), '{"begin":5}\n'], ":2: begin: cannot hold this"),
+        ([header(), '{"observe":5}\n'], ":2: observe: cannot hold this"),
+        ([header(), '{"settle":5}\n'], ":2: settle: cannot hold this"),
+        ([header(), '{"sweep":"all"}\n'], ":2: sweep: cannot hold this"),
+        ([header(), '{"observe":' + "[" * 100_000 + "\n"], ":2: is not JSON"),
+        (
+            [header(), '{"observe":' + '{"$":"list","":[' * 350 + "]}" * 350 + "}\n"],
+            ":2: observe: is nested too deeply",
+        ),
     ],
 )
 def test_what_is_no_recording_is_told_with_its_line(lines: list[str], said: str) -> None:

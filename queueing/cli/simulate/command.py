@@ -28,6 +28,8 @@ Examples:
 \b
 Exit codes: 0 when it was simulated, 2 when the input cannot be used, 130 after Ctrl-C.
 """
+PAST_MAX_S = 36_525 * 86_400.0
+"""A hundred years."""
 
 
 def _past(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
@@ -37,10 +39,12 @@ def _past(_context: click.Context, _parameter: click.Parameter, text: str | None
     if text is None:
         return None
     try:
-        return float(text[:-1]) * 86_400 if text.endswith("d") else seconds_of(text)
-    except ValueError as error:
-        told = f"{text!r} is not a length of time; write it like 7d or 12h"
-        raise click.BadParameter(told) from error
+        found = float(text[:-1]) * 86_400 if text.endswith("d") else seconds_of(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= PAST_MAX_S:
+        raise click.BadParameter(f"{text!r} is not a length of time; write it like 7d or 12h")
+    return found
 
 
 @click.command(epilog=EPILOG)

@@ -9,9 +9,14 @@ from queueing_api.config.duration import seconds_of
 
 FORMS = (
     "a duration such as 90s or 1h30m, or one of {exponential: MEAN}, {uniform: [LEAST, MOST]}, "
-    "{lognormal: {median: MEDIAN, sigma: NUMBER}} and {choice: [DURATION, ...]}"
+    "{lognormal: {median: MEDIAN, sigma: NUMBER up to 10}} and {choice: [DURATION, ...]}, "
+    "no duration over 876600h"
 )
 """How a length may be written."""
+LONGEST_S = 876_600 * 3_600.0
+"""A hundred years; what is drawn is no longer either."""
+SIGMA_MAX = 10.0
+"""A draw in six then is more than 20,000 times the median."""
 
 
 class DurationError(ValueError):
@@ -27,6 +32,9 @@ class Length:
 
     def draw(self, chance: random.Random) -> float:
         """Return a number of seconds, drawn with a source of chance."""
+        return min(self._draw(chance), LONGEST_S)
+
+    def _draw(self, chance: random.Random) -> float:
         numbers = self.numbers
         match self.form:
             case "exponential":
@@ -72,7 +80,7 @@ def _read(written: Any) -> Length:
             return Length(form, (least, most))
         case "lognormal":
             median, sigma = _seconds(given["median"]), float(given["sigma"])
-            if not median or sigma < 0 or len(given) > len(("median", "sigma")):
+            if not median or not 0 <= sigma <= SIGMA_MAX or len(given) > len(("median", "sigma")):
                 raise DurationError(form)
             return Length(form, (median, sigma))
         case "choice":
@@ -82,12 +90,12 @@ def _read(written: Any) -> Length:
 
 
 def _seconds(written: Any) -> float:
-    """Read a duration that is not negative; 0 may be written without a unit."""
+    """Read a duration that is neither negative nor too long; 0 may be written without a unit."""
     if written == 0 and not isinstance(written, bool):
         return 0.0
     if not isinstance(written, str):
         raise TypeError(written)
     found = seconds_of(written)
-    if found < 0:
+    if not 0 <= found <= LONGEST_S:
         raise DurationError(written)
     return found

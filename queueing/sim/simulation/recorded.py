@@ -10,7 +10,7 @@ from queueing.core.credits.facts import CreditFact, CreditGone, CreditKind
 from queueing.core.facts import Fact, Gone, Kind, WorkloadFact
 from queueing.core.settings import Settings
 from queueing.core.topology.tree import Node
-from queueing.recording.lines import RecordingError, opened, read
+from queueing.recording.lines import LAST, RecordingError, opened, read
 from queueing.sim.simulation.arrivals import Arrival
 from queueing.sim.simulation.past import arrivals_of
 from queueing.sim.yaml_text import ManifestError
@@ -80,6 +80,8 @@ def read_recording(file: str, *, any_version: bool = True) -> Recorded:
     arrivals = arrivals_of(workloads.values(), float("-inf"))
     if not arrivals:
         raise ManifestError(file=file, line=0, problem="no workload ended while it was recorded")
+    if not all(0 <= one.at <= LAST for one in arrivals):
+        raise ManifestError(file=file, line=0, problem="a workload was created at no time")
     return Recorded(
         objects=tuple(objects.values()),
         settings=settings,

@@ -8,6 +8,7 @@ from functools import partial
 from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact, WorkloadFact
 from queueing.core.settings import Settings
+from queueing.recording.lines import LAST
 from queueing.sim.simulation.arrivals import Arrival, KnownLives
 from queueing.sim.simulation.durations import Length, fixed
 from queueing.sim.simulation.report import Run, run_report
@@ -53,7 +54,7 @@ def simulate(study: Study, progress: Progress | None = None) -> Run:
     simulation.begin(study.facts)
     for one in arrivals:
         simulation.submit(one.at, partial(_fact, one))
-    until = float("inf") if study.until_s is None else study.begins + study.until_s
+    until = LAST if study.until_s is None else min(study.begins + study.until_s, LAST)
     steps = 0
     while simulation.step(until):
         steps += 1

@@ -8,9 +8,11 @@ processors it asked for or got, how long it asked for, who submitted it, and to 
 import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 from queueing.core.names import Key, ResourceName
+from queueing.recording.lines import LAST
 from queueing.sim.simulation.arrivals import Arrival, Asked, made_up
 from queueing.sim.yaml_text import ManifestError
 
@@ -89,8 +91,9 @@ def read_swf(
             continue
         if not text:
             continue
+        latest = inf if first is None else first + LAST - begins
         try:
-            job = _numbers(trace.file, number, text)
+            job = _numbers(trace.file, number, text, latest)
         except ManifestError as error:
             if not skip_broken:
                 raise
@@ -129,7 +132,7 @@ def _arrival(
     return Arrival(at=at, fact=made_up(key, at, asked), runs_s=job["run time"], name=name)
 
 
-def _numbers(file: str, number: int, text: str) -> dict[str, float]:
+def _numbers(file: str, number: int, text: str, latest: float) -> dict[str, float]:
     parts = text.split()
     if len(parts) < len(FIELDS):
         field_name = FIELDS[len(parts)]
@@ -145,6 +148,9 @@ def _numbers(file: str, number: int, text: str) -> dict[str, float]:
         if not abs(found[name]) < float(1 << 53):
             told = f"{part} is out of range; {WAY_OUT}"
             raise ManifestError(file=file, line=number, field=name, problem=told)
+    if found["submit time"] > latest:
+        told = f"is after the year 9999; {WAY_OUT}"
+        raise ManifestError(file=file, line=number, field="submit time", problem=told)
     return found
 
 

@@ -43,6 +43,13 @@ def test_jobs_of_one_number_or_of_none_are_different_workloads(tmp_path: Path) -
     assert keys == ["team/job-7", "team/line-2", "team/line-3", "team/line-4"]
 
 
+def test_a_job_that_comes_after_the_year_9999_is_a_broken_line(tmp_path: Path) -> None:
+    late = "3 9007199254740000 0 60 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n"
+    trace = written(tmp_path, TRACE + late)
+    assert len(list(read_swf(trace, 1000.0, MAIN, skip_broken=True))) == 2
+    assert str(trace.broken[0]).partition(": ")[2].startswith("submit time: is after the year 9999")
+
+
 def test_who_never_ran_is_left_out_and_the_size_of_the_machine_is_read(tmp_path: Path) -> None:
     trace = written(tmp_path, TRACE)
     assert len(list(read_swf(trace, 0.0, MAIN))) == 2
