@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from queueing.cli.main import cli
+from queueing.cli.simulate.settings import Asked, study_of
 from queueing.core.facts import Fact, Gone, Kind
-from queueing.core.settings import Settings
+from queueing.core.settings import Compatibility, Settings
 from queueing.recording.codec import CodecError
 from queueing.recording.lines import header
 from queueing.recording.recorder import RecordedEngine
@@ -56,6 +57,7 @@ spec:
     requests: {cpu: 2}
     runs: 1h
 """
+NOW = "2026-01-01T00:00:00Z"
 SWF = "1 0 0 60 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n"
 
 
@@ -66,7 +68,8 @@ def scenario(tmp_path: Path, name: str = "load.yaml", cpu: int = 4, load: str = 
 
 
 def typed(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["simulate", *words, "--now", "2026-01-01T00:00:00Z"])
+    begins = [] if any(".jsonl" in one for one in words) else ["--now", NOW]
+    return CliRunner().invoke(cli, ["simulate", *words, *begins])
 
 
 def report(*words: str) -> Any:
@@ -203,14 +206,14 @@ def test_nothing_to_simulate_is_a_wrong_use(tmp_path: Path) -> None:
     assert typed().exit_code == 2
 
 
-def recorded(path: Path, *more: Fact) -> str:
+def recorded(path: Path, *more: Fact, settings: Settings | None = None) -> str:
     """Write a recording of two workloads, one after the other in a queue for one."""
     lines = [header()]
 
     def fail(error: CodecError) -> None:
         raise error
 
-    engine = RecordedEngine(Settings(), lines.append, fail)
+    engine = RecordedEngine(settings or Settings(), lines.append, fail)
     for fact in (namespace(), flavor(), cluster_queue(), local_queue(), *more):
         engine.observe(fact)
     for name, begins in (("one", 10.0), ("two", 20.0)):
@@ -225,6 +228,44 @@ def recorded(path: Path, *more: Fact) -> str:
 def test_a_recording_is_a_load_with_the_queues_that_it_saw(tmp_path: Path) -> None:
     (run,) = report("--trace", recorded(tmp_path / "life.jsonl"))["runs"]
     assert (run["workloads"], run["finished"], run["waits"]["longest"]) == (2, 2, 90)
+
+
+@pytest.mark.parametrize(
+    ("given", "decided"),
+    [(None, Compatibility.KUEUE), (Compatibility.QUEUEING, Compatibility.QUEUEING)],
+)
+def test_a_recording_is_decided_as_it_was_unless_told_otherwise(
+    tmp_path: Path, given: Compatibility | None, decided: Compatibility
+) -> None:
+    settings = Settings(compatibility=Compatibility.KUEUE)
+    asked = Asked(
+        now=0.0,
+        seed=None,
+        compatibility=given,
+        config=None,
+        trace=recorded(tmp_path / "life.jsonl", settings=settings),
+        skip_broken=False,
+        past_s=None,
+        kubeconfig=None,
+        context=None,
+    )
+    assert study_of(None, asked).settings.compatibility is decided
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--trace", "life.jsonl", "--from-cluster", "7d"), "give one of them"),
+        (("--trace", "life.jsonl", "--now", NOW), "leave out --now"),
+        (("--trace", "life.jsonl.gz", "--config", "c.yaml"), "of the objects of a scenario"),
+        (("--trace", "life.jsonl", "--skip-broken-lines"), "is of traces in .swf"),
+        (("load.yaml", "--skip-broken-lines"), "is of traces in .swf"),
+    ],
+)
+def test_what_would_not_be_heeded_is_refused(words: tuple[str, ...], said: str) -> None:
+    result = typed(*words)
+    assert result.exit_code == 2
+    assert said in result.output
 
 
 def test_what_was_deleted_while_it_was_recorded_is_not_there(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """`queueing simulate`: its options, and the order of what is done."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from queueing.cli.options import cluster_options, now_option, output_option
 from queueing.cli.output import UsageProblem, structured
@@ -73,9 +75,8 @@ def _past(_context: click.Context, _parameter: click.Parameter, text: str | None
 @click.option(
     "--compatibility",
     type=click.Choice([one.value for one in Compatibility]),
-    default=Compatibility.QUEUEING.value,
-    show_default=True,
-    help="Decide as Kueue, or with queueing's differences.",
+    help="Decide as Kueue, or with queueing's differences. "
+    "[default: Queueing; of a recording, its own]",
 )
 @output_option()
 def command(
@@ -84,7 +85,7 @@ def command(
     against: str | None,
     page: str | None,
     output: str,
-    compatibility: str,
+    compatibility: str | None,
     **options: Any,
 ) -> None:
     """Run queues, policies and a load in virtual time: waits, shares, preemptions.
@@ -100,11 +101,8 @@ def command(
     from queueing.sim.simulation.study import simulate  # noqa: PLC0415 - with it
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
 
-    if scenario is None and options["trace"] is None and options["past_s"] is None:
-        raise click.UsageError("give a scenario, a trace with --trace, or --from-cluster")
-    if against is not None and scenario is None and options["past_s"] is None:
-        raise click.UsageError("--against compares with a scenario: give one")
-    asked = Asked(compatibility=Compatibility(compatibility), **options)
+    _check(scenario, against, options)
+    asked = Asked(compatibility=Compatibility(compatibility) if compatibility else None, **options)
     runs = []
     try:
         for one in (scenario, *((against,) if against is not None else ())):
@@ -117,6 +115,44 @@ def command(
     if page is not None:
         _write(page, report)
     click.echo(table(report) if output == "table" else structured(plain(report), output))
+
+
+def _check(scenario: str | None, against: str | None, options: Mapping[str, Any]) -> None:
+    """Refuse what does not go together."""
+    from queueing.recording.lines import SUFFIXES  # noqa: PLC0415 - slow to import
+
+    trace, live = options["trace"], options["past_s"] is not None
+    recorded = trace is not None and trace.endswith(SUFFIXES)
+    source = click.get_current_context().get_parameter_source("now")
+    refused = (
+        (
+            scenario is None and trace is None and not live,
+            "give a scenario, a trace with --trace, or --from-cluster",
+        ),
+        (
+            against is not None and scenario is None and not live,
+            "--against compares with a scenario: give one",
+        ),
+        (
+            recorded and live,
+            "a recording and --from-cluster each bring queues and a past: give one of them",
+        ),
+        (
+            recorded and source is not ParameterSource.DEFAULT,
+            "a recording says when it begins: leave out --now",
+        ),
+        (
+            recorded and options["config"] is not None and scenario is None,
+            "a recording has its configuration: --config is of the objects of a scenario",
+        ),
+        (
+            options["skip_broken"] and (trace is None or recorded),
+            "--skip-broken-lines is of traces in .swf",
+        ),
+    )
+    for applies, told in refused:
+        if applies:
+            raise click.UsageError(told)
 
 
 def _write(path: str, report: Any) -> None:

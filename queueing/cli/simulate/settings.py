@@ -44,7 +44,8 @@ class Asked:
 
     now: float
     seed: int | None
-    compatibility: Compatibility
+    compatibility: Compatibility | None
+    """None for that of a recording, else queueing's."""
     config: str | None
     trace: str | None
     skip_broken: bool
@@ -100,11 +101,12 @@ def study_of(scenario: str | None, asked: Asked) -> Study:
 def _of_recording(scenario: str | None, asked: Asked, file: str) -> Study:
     """Return what a controller saw; objects of a scenario replace those of the same name."""
     recorded = read_recording(file)
+    asked = replace(asked, compatibility=asked.compatibility or recorded.settings.compatibility)
     plan, documents = taken_apart(load([scenario]) if scenario is not None else [])
     configuration = read_configuration(asked.config) if asked.config else None
     over = _world(documents, asked, configuration).facts if documents else ()
     given = {identity(one) for one in over}
-    settings = replace(recorded.settings, compatibility=asked.compatibility)
+    settings = replace(recorded.settings, compatibility=_compatibility(asked))
     facts = (*(one for one in recorded.objects if identity(one) not in given), *over)
     coming = _with_a_queue(recorded.arrivals, facts)
     study = Study(
@@ -143,9 +145,13 @@ def _world(
     return read_world(
         documents,
         now=asked.now,
-        compatibility=asked.compatibility,
+        compatibility=_compatibility(asked),
         configuration=configuration,
     )
+
+
+def _compatibility(asked: Asked) -> Compatibility:
+    return asked.compatibility or Compatibility.QUEUEING
 
 
 def _live(asked: Asked) -> list[Document]:
