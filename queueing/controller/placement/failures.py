@@ -25,6 +25,7 @@ from queueing.translate.inbound.given_hosts import hosts_of, tolerations_on
 from queueing.translate.inbound.placement import health
 from queueing.translate.jobs.placed_pods import PlacedPod, is_bound_for
 from queueing.translate.jobs.variants import has_variants
+from queueing.translate.labels import POD_SET
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.pods import NEVER_STARTS, end
 from queueing.translate.wire.nodes import Node
@@ -112,15 +113,17 @@ class Failures:
             return
         started = self._pods.of(named(workload)) if self._placed.has_pods(workload) else ()
         pods = [one for one in started if not one.has_ended]
+        hosts = hosts_of(workload)
         judged = {
-            host: self._judge(workload, host, pod_sets, pods)
-            for host, pod_sets in hosts_of(workload).items()
+            host: self._judge(workload, host, pod_sets, pods) for host, pod_sets in hosts.items()
         }
         times = [one.look_again_at for one in judged.values() if one.look_again_at is not None]
         if times:
             self.queue.add_after(key, min(times) - self._term.clock.now())
         if not await self._note(workload, judged):
-            await all_of(map(self._end, _never_to_start(pods, judged)))
+            sent = {name for pod_sets in hosts.values() for name in pod_sets}
+            mine = [one for one in pods if one.metadata.labels.get(POD_SET) in sent]
+            await all_of(map(self._end, _never_to_start(mine, judged)))
 
     def _judge(
         self, workload: Workload, host: str, pod_sets: Sequence[str], pods: Iterable[PlacedPod]
@@ -173,7 +176,10 @@ class Failures:
 def _never_to_start(
     pods: Iterable[PlacedPod], judged: Mapping[str, Verdict]
 ) -> Iterator[PlacedPod]:
-    """Yield pods that are bound for a failed node, or for one that their Workload left."""
+    """Yield pods that are bound for a failed node, or for one that their Workload left.
+
+    They must be of pod sets that nodes were chosen for: others may name a node of their own.
+    """
     for pod in pods:
         host = is_bound_for(pod)
         if host and (host not in judged or judged[host].ends_waiting):

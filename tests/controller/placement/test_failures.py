@@ -64,9 +64,10 @@ class Cluster:
     def gone(self, name: str) -> None:
         self.failures.on_node(Deleted(name, "", None))
 
-    def pod(self, name: str, *, on: str = "", to: str = "", **more: Any) -> None:
+    def pod(self, name: str, *, on: str = "", to: str = "", of: str = "main", **more: Any) -> None:
         metadata = {"name": name, "namespace": "team", "uid": name, **more}
         metadata["annotations"] = {"kueue.x-k8s.io/workload": "w"}
+        metadata["labels"] = {"kueue.x-k8s.io/podset": of}
         spec = {"nodeName": on, "nodeSelector": {HOSTNAME: to or on}}
         self.pods.on_pod(Modified(read(PlacedPod, {"metadata": metadata, "spec": spec})))
 
@@ -183,6 +184,24 @@ async def test_pods_that_wait_for_a_node_that_their_workload_left_are_ended(at: 
     at.workload("n2")
     (ended,) = await at.look()
     assert ended["phase"] == "Failed"
+
+
+@pytest.mark.parametrize(
+    ("levels", "of"),
+    [
+        pytest.param("rack", "main", id="no nodes were chosen"),
+        pytest.param(HOSTNAME, "other", id="nodes were chosen for another pod set"),
+    ],
+)
+@pytest.mark.parametrize("to", ["n1", "n3"])
+async def test_pods_that_name_a_node_of_their_own_are_not_ended(
+    at: Cluster, levels: str, of: str, to: str
+) -> None:
+    at.node("n3", taint="tolerated")
+    at.node("n1", taint="broken")
+    at.workload("n1", failed=("n1",), levels=levels)
+    at.pod("waits", to=to, of=of)
+    assert [one for one in await at.look() if "phase" in one] == []
 
 
 async def test_a_topology_of_racks_has_no_failed_nodes(at: Cluster) -> None:
