@@ -13,7 +13,7 @@ from queueing.core.facts import CheckPhase, PodSet, PodSetAssignment, WorkloadFa
 from queueing.core.names import FlavorName, PodSetName
 from queueing.core.reasons import NoPlace, Obstacle, Unreadable, describe
 from queueing.core.settings import Settings
-from queueing.core.topology.assignment import HOSTNAME, Unplaced
+from queueing.core.topology.assignment import HOSTNAME, Domain, Occupancy, Unplaced
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import Places, place
@@ -22,6 +22,7 @@ from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
 from queueing.core.topology.searching import Terms
 
 NO_FLAVOR = "no TAS flavor assigned"
+USED_STILL = "workloads that are being evicted still use the nodes"
 NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s)"
 
 
@@ -67,11 +68,15 @@ def second_pass(workload: WorkloadFact, forest: Forest, settings: Settings) -> P
             found = place(forest, wanted, terms)
         lacking = ((name, one) for name, one in found.items() if isinstance(one, Unplaced))
         name, why = next(lacking, (None, None))
-        if name is None or why is None:
-            return _placed(workload, _placements(found), failed)
-        evicts = bool(failed) and settings.evicts_unplaceable
-        message = describe([(name, [NoPlace(why.reason)])])
-        return _stranded(workload, message, failed, evicts=evicts)
+        if name is not None and why is not None:
+            evicts = bool(failed) and settings.evicts_unplaceable
+            message = describe([(name, [NoPlace(why.reason)])])
+            return _stranded(workload, message, failed, evicts=evicts)
+        places = _placements(found)
+        waits = _waits_for_victims(forest, wanted, places) if settings.rules.promises else None
+        if waits is None:
+            return _placed(workload, places, failed)
+        troubles = [(waits, [NoPlace(USED_STILL)])]
     return _stranded(workload, describe(troubles), failed, evicts=False)
 
 
@@ -121,6 +126,39 @@ def _replaced(forest: Forest, wanted: Wanted, node: str, terms: Terms) -> Places
 
 def _placements(found: Places) -> Mapping[PodSetName, Placement]:
     return {name: one for name, one in found.items() if isinstance(one, Placement)}
+
+
+def _waits_for_victims(
+    forest: Forest, wanted: Wanted, places: Mapping[PodSetName, Placement]
+) -> PodSetName | None:
+    """Return the first pod set with a new place that victims have not left yet; None if none has.
+
+    What is written is in force at once, while a search counts victims as gone.
+    """
+    taken: list[Occupancy] = []
+    waits = None
+    for flavor, one in [(name, one) for name in sorted(wanted) for one in wanted[name]]:
+        gained = _gained(forest, flavor, one, places[one.name])
+        if not forest.has_room(gained, now=True):
+            waits = one.name
+            break
+        forest.hold(gained)
+        taken.append(gained)
+    for gained in taken:
+        forest.hold(gained, -1)
+    return waits
+
+
+def _gained(forest: Forest, flavor: FlavorName, one: PodSetRequest, now: Placement) -> Occupancy:
+    """Return what a pod set uses of leaves beyond what it has there already."""
+    before = {} if one.current is None else {kept.key: kept.count for kept in one.current.domains}
+    more = tuple(
+        Domain(here.values, here.count - before.get(here.key, 0))
+        for here in now.domains
+        if here.count > before.get(here.key, 0)
+    )
+    usage = Placement(now.levels, more).usage(in_order(dict(one.pod.requests), pods=1))
+    return Occupancy((flavor,), forest.tree(flavor).hosts, usage)
 
 
 def _placed(

@@ -165,6 +165,30 @@ def test_who_finds_no_place_is_tried_ever_later_and_when_there_is_room(engine: E
     assert places(pass_of(engine, times[-1] + 2)) == [on(b=2)]
 
 
+def test_places_that_a_victim_uses_still_are_given_when_it_has_left() -> None:
+    low, evicted = placed("low", 2, "", b=1), condition("Evicted", "Preempted")
+    low = replace(low, conditions={**low.conditions, "Evicted": evicted})
+    engine = started(Settings(), low, placed("w", 1, "a", a=2))
+    found = pass_of(engine)
+    assert isinstance(found, Strand)
+    assert not found.evicts
+    assert found.message == (
+        "couldn't assign flavors to pod set main:"
+        " workloads that are being evicted still use the nodes"
+    )
+    engine.check()
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert places(pass_of(engine, 1.5)) == [on(b=2)]
+    engine.check()
+
+
+def test_what_stays_is_not_asked_of_a_full_node_again() -> None:
+    full = placed("w", 1, "a", a=1, b=1)
+    engine = started(Settings(), full, NodeUsageFact(name="b", usage={CPU: 1000, PODS: 1}))
+    engine.observe(node("c", 1))
+    assert places(pass_of(engine)) == [on(b=1, c=1)]
+
+
 def test_a_node_that_recovers_ends_the_search(engine: Engine) -> None:
     engine.observe(Gone(Kind.NODE, "b"))
     assert isinstance(pass_of(engine), Strand)
