@@ -5,7 +5,7 @@ and now the checks are Ready: the pods get their first places. Or a node failed 
 given: they get another one, and all others stay where they are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from queueing.core.decisions import Place, Strand
@@ -22,6 +22,7 @@ from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
 from queueing.core.topology.searching import Terms
 
 NO_FLAVOR = "no TAS flavor assigned"
+NO_POD_SET = "no such pod set in the Workload"
 USED_STILL = "workloads that are being evicted still use the nodes"
 NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s)"
 
@@ -85,25 +86,24 @@ Troubles = list[tuple[PodSetName, list[Obstacle]]]
 
 
 def _wanted(workload: WorkloadFact, forest: Forest, *, anew: bool) -> tuple[Wanted, Troubles]:
-    """Return the pod sets to be placed by flavor, and those that have no flavor with a topology."""
+    """Return the pod sets to be placed by flavor, and why others cannot be placed.
+
+    They have no flavor with a topology, or an admission names pod sets that there are not.
+    """
     wanted: dict[FlavorName, list[PodSetRequest]] = {}
     troubles: Troubles = []
-    for held, pod_set in _assigned(workload):
+    asked = {one.name: one for one in workload.pod_sets}
+    for held in () if workload.admission is None else workload.admission.pod_sets:
         if held.placement is None if anew else not held.delayed:
             continue
         flavor = next((one for one in sorted(set(held.flavors.values())) if forest.has(one)), None)
-        if flavor is None:
+        if held.name not in asked:
+            troubles.append((held.name, [Unreadable(NO_POD_SET)]))
+        elif flavor is None:
             troubles.append((held.name, [Unreadable(NO_FLAVOR)]))
         else:
-            wanted.setdefault(flavor, []).append(_request(held, pod_set))
+            wanted.setdefault(flavor, []).append(_request(held, asked[held.name]))
     return wanted, troubles
-
-
-def _assigned(workload: WorkloadFact) -> Iterator[tuple[PodSetAssignment, PodSet]]:
-    asked = {one.name: one for one in workload.pod_sets}
-    for held in () if workload.admission is None else workload.admission.pod_sets:
-        if held.name in asked:
-            yield held, asked[held.name]
 
 
 def _request(held: PodSetAssignment, pod_set: PodSet) -> PodSetRequest:

@@ -16,13 +16,14 @@ from queueing.core.facts import (
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import ResourceName
+from queueing.core.names import PodSetName, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.core.topology.tree import Node
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
     admitted,
+    check_state,
     cluster_queue,
     condition,
     flavor,
@@ -187,6 +188,25 @@ def test_what_stays_is_not_asked_of_a_full_node_again() -> None:
     engine = started(Settings(), full, NodeUsageFact(name="b", usage={CPU: 1000, PODS: 1}))
     engine.observe(node("c", 1))
     assert places(pass_of(engine)) == [on(b=1, c=1)]
+
+
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_an_admission_of_pod_sets_that_there_are_not_is_told_of_and_tried_again(
+    mode: Compatibility,
+) -> None:
+    w = placed("w", 1, "", b=1)
+    assert w.admission is not None
+    (held,) = w.admission.pod_sets
+    held = replace(held, name=PodSetName("other"), placement=None, delayed=True)
+    reserved = {name: one for name, one in w.conditions.items() if name != "Admitted"}
+    w = replace(w, admission=replace(w.admission, pod_sets=(held,)), conditions=reserved)
+    engine = started(Settings(compatibility=mode), replace(w, checks=(check_state(),)))
+    cycle = engine.cycle(1.0)
+    (found,) = cycle.decisions
+    assert isinstance(found, Strand)
+    assert found.message.endswith("pod set other: no such pod set in the Workload")
+    assert cycle.wake_at == 3.0
+    engine.check()
 
 
 def test_a_node_that_recovers_ends_the_search(engine: Engine) -> None:
