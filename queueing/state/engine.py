@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Cycle, Outcome, Verdict, Wait
+from queueing.core.decisions import Cycle, Outcome, Place, Strand, Verdict, Wait
 from queueing.core.facts import (
     Fact,
     Gone,
@@ -28,7 +28,7 @@ from queueing.state.answers import reports
 from queueing.state.answers.excess import exceeds, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
 from queueing.state.credits.records import Records
-from queueing.state.intake.outcomes import take_outcome
+from queueing.state.intake.outcomes import stands, take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
 from queueing.state.memory.memory import Memory
@@ -77,6 +77,10 @@ class Engine:
             take_outcome(self._memory, outcome)
         else:
             self._inbox.append(partial(take_outcome, self._memory, outcome))
+
+    def stands_by(self, decision: Place | Strand) -> bool:
+        """Say whether a second pass was neither dropped nor decided anew since it was decided."""
+        return stands(self._memory, decision)
 
     def cycle(self, now: float, budget: int | None = None, pause: Pause | None = None) -> Cycle:
         """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.

@@ -134,6 +134,25 @@ def test_a_write_of_unknown_outcome_is_decided_again_if_it_is_not_stored(engine:
     assert pass_of(engine, 41.0) == first
 
 
+@pytest.mark.parametrize(
+    "news",
+    [
+        pytest.param([placed("w", 1, "", a=2)], id="the node recovered"),
+        pytest.param([placed("w", 1, "", a=2), placed("w", 1, "a", a=2)], id="and failed again"),
+        pytest.param([placed("w", 1, "a", a=1)], id="it was resized"),
+        pytest.param([Gone(Kind.WORKLOAD, "team/w")], id="it is gone"),
+    ],
+)
+def test_a_decision_stands_until_another_fact_asks_anew(engine: Engine, news: list[Fact]) -> None:
+    first = pass_of(engine)
+    assert isinstance(first, Place)
+    engine.observe(placed("w", 1, "a", a=2))
+    assert engine.stands_by(first)
+    for one in news:
+        engine.observe(one)
+    assert not engine.stands_by(first)
+
+
 def test_a_fact_with_the_new_places_ends_it(engine: Engine) -> None:
     first = pass_of(engine)
     assert isinstance(first, Place)

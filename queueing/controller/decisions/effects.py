@@ -163,9 +163,9 @@ class Effects:
             self._term.events.workload(variant.metadata, reason, step.message)
 
     async def _place(self, decision: Place, decided: float) -> None:
-        workload = self._current(decision)
-        if workload is None or not awaits_places(workload, decision.left):
-            self._settle(decision, Verdict.REFUSED, "the Workload needs no places any more")
+        workload = self._in_need(decision)
+        if workload is None:
+            self._settle(decision, Verdict.REFUSED, "the Workload needs no such places any more")
             return
         now, is_first = self._term.clock.now(), not workload.status.is_true("Admitted")
         body = outbound.place(workload, decision, now)
@@ -176,9 +176,9 @@ class Effects:
             self._term.events.workload(workload.metadata, "Admitted", told)
 
     async def _strand(self, decision: Strand, decided: float) -> None:
-        workload = self._current(decision)
-        if workload is None or not awaits_places(workload, decision.left):
-            self._settle(decision, Verdict.REFUSED, "the Workload needs no places any more")
+        workload = self._in_need(decision)
+        if workload is None:
+            self._settle(decision, Verdict.REFUSED, "the Workload needs no such places any more")
             return
         step = Evict(reason=EvictionReason.NODE_FAILURES, message=decision.message)
         body = outbound.evict(workload, step, self._term.clock.now())
@@ -201,6 +201,17 @@ class Effects:
         if found is None or found.metadata.life != decision.uid or found.status.is_true("Finished"):
             return None
         return found
+
+    def _in_need(self, decision: Place | Strand) -> Workload | None:
+        """Return the present Workload of a second pass; None if that is not for it any more.
+
+        The Workload may look the same and the engine charge other places by now, as when a node
+        recovered and failed again.
+        """
+        found = self._current(decision)
+        if found is None or not awaits_places(found, decision.left):
+            return None
+        return found if self._term.engine.stands_by(decision) else None
 
     async def _perform(
         self, decision: Written, workload: Workload, body: bytes, decided: float

@@ -25,7 +25,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     if fact is None or fact.uid != decision.uid:
         return
     if isinstance(decision, Place | Strand):
-        _take_second_pass(memory, outcome, fact)
+        _take_second_pass(memory, decision, outcome.verdict, fact)
     elif isinstance(decision, Admit):
         charge = memory.ledger.charges.get(key)
         if charge is None or charge.decision != decision:
@@ -44,14 +44,22 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         memory.writes.unknown.add(key)
 
 
-def _take_second_pass(memory: Memory, outcome: Outcome, fact: WorkloadFact) -> None:
+def stands(memory: Memory, decision: Place | Strand) -> bool:
+    """Say whether a second pass is still what was decided of its workload last."""
+    pending = memory.passes.get(decision.workload)
+    return pending is not None and pending.decision == decision
+
+
+def _take_second_pass(
+    memory: Memory, decision: Place | Strand, verdict: Verdict, fact: WorkloadFact
+) -> None:
     """Take in how the write of a second pass ended; one that was refused is due again after 1 s."""
-    pending = memory.passes.get(fact.key)
-    if pending is None or pending.decision != outcome.decision:
+    if not stands(memory, decision):
         return
-    if outcome.verdict is Verdict.UNKNOWN:
+    if verdict is Verdict.UNKNOWN:
         memory.writes.unknown.add(fact.key)
-    elif outcome.verdict is Verdict.REFUSED:
+    elif verdict is Verdict.REFUSED:
+        pending = memory.passes[fact.key]
         pending.decision, pending.due = None, memory.clock + REFUSED_S
         charge(memory, fact)
 
