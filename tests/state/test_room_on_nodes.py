@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.decisions import Admit, Outcome, Preempt, Verdict, Wait
+from queueing.core.decisions import Admit, Outcome, Place, Preempt, Verdict, Wait
 from queueing.core.facts import (
     ClusterQueueFact,
     Fact,
@@ -166,17 +166,67 @@ def test_a_promise_ends_where_others_take_its_place() -> None:
     engine.check()
 
 
-def test_a_place_that_is_left_is_told_to_queues_of_other_trees() -> None:
+@pytest.fixture
+def shared() -> Iterator[Engine]:
+    """Return an engine with another tree whose queue offers the same nodes."""
     engine = Engine(Settings())
     for one in OBJECTS:
         engine.observe(one)
-    engine.observe(cluster_queue("other", {"default": {"cpu": quota(100_000)}}))
+    lower = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    quotas = {"default": {"cpu": quota(8_000)}}
+    engine.observe(cluster_queue("other", quotas, preemption=lower))
     engine.observe(local_queue("team/other", "other"))
-    place = Assignment((HOST,), (Domain(("n",), 1),))
-    held = replace(assignment({"cpu": 4000}), placement=place)
-    running = admitted("r", {"cpu": 4000}, queue="other", local_queue="team/other")
-    engine.observe(replace(running, admission=admission("other", held)))
-    engine.observe(pending("w", 2))
-    assert decided(engine) == ["Wait team/w"]
-    engine.observe(Gone(Kind.WORKLOAD, "team/r"))
-    assert decided(engine) == ["Admit team/w"]
+    yield engine
+    engine.check()
+
+
+def running(name: str, on: str, failed: str = "") -> WorkloadFact:
+    """Return a workload of the other tree with 4 cores of a node."""
+    held = replace(assignment({"cpu": 4000}), placement=Assignment((HOST,), (Domain((on,), 1),)))
+    made = admitted(name, {"cpu": 4000}, queue="other", local_queue="team/other")
+    unhealthy = (failed,) if failed else ()
+    return replace(made, admission=admission("other", held), unhealthy=unhealthy)
+
+
+def test_a_place_that_is_left_is_told_to_queues_of_other_trees(shared: Engine) -> None:
+    shared.observe(running("r", "n"))
+    shared.observe(pending("w", 2))
+    assert decided(shared) == ["Wait team/w"]
+    shared.observe(Gone(Kind.WORKLOAD, "team/r"))
+    assert decided(shared) == ["Admit team/w"]
+
+
+def test_a_place_that_is_promised_no_more_is_told_to_queues_of_other_trees(shared: Engine) -> None:
+    shared.observe(node("o", 4))
+    for name, on in (("low-n", "n"), ("low-o", "o")):
+        shared.observe(running(name, on))
+    high = workload("high", {"cpu": 4000}, 2, local_queue="team/other", priority=9)
+    shared.observe(high)
+    shared.observe(pending("w", 2))
+    assert sorted(decided(shared)) == ["Wait team/high", "Wait team/w"]
+    shared.observe(Gone(Kind.WORKLOAD, "team/low-n"))
+    assert "Admit team/w" not in decided(shared)
+    shared.observe(Gone(Kind.WORKLOAD, high.key))
+    assert decided(shared) == ["Admit team/w"]
+
+
+def test_a_place_that_pods_moved_away_from_is_told_to_queues_of_other_trees(shared: Engine) -> None:
+    shared.observe(running("r", "n"))
+    shared.observe(node("m", 4))
+    shared.observe(used("m", 1))
+    shared.observe(pending("w", 4))
+    assert decided(shared) == ["Wait team/w"]
+    shared.observe(running("r", "m"))
+    assert decided(shared) == ["Admit team/w"]
+
+
+def test_a_place_whose_write_was_refused_is_told_to_queues_of_other_trees(shared: Engine) -> None:
+    shared.observe(running("r", "n", failed="n"))
+    shared.observe(node("m", 4))
+    shared.observe(node("n", 4, schedulable=False))
+    (move,) = shared.cycle(1.0).decisions
+    assert isinstance(move, Place)
+    shared.observe(pending("w", 2))
+    assert decided(shared) == ["Wait team/w"]
+    shared.settle(Outcome(decision=move, verdict=Verdict.REFUSED))
+    assert decided(shared) == ["Admit team/w"]

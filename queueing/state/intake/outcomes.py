@@ -61,6 +61,7 @@ def _take_second_pass(
     elif verdict is Verdict.REFUSED:
         pending = memory.passes[fact.key]
         pending.decision, pending.due = None, memory.clock + REFUSED_S
+        pending.failures = 0
         charge(memory, fact)
 
 

@@ -75,6 +75,7 @@ class SecondPass:
     due: float = float("-inf")
     """When the next attempt is due, whatever else happens."""
     failures: int = 0
+    """How many attempts in a row found no place."""
     decision: Place | Strand | None = None
     """What was decided and no fact shows yet."""
 

@@ -19,15 +19,15 @@ DELAY_S_MAX = 30.0
 def run_second_passes(memory: Memory) -> list[Decision]:
     """Place the workloads that are due, by priority and by age of their reservation.
 
-    All are due when there may be more room on nodes. One that found no place is told of only when
-    its own time had come.
+    All that found no place are due when there may be more room on nodes, and are told of again only
+    when their own time had come.
     """
     roomier = memory.edits.roomier or memory.ledger.changes.vacated
     told: list[Decision] = []
     for key in sorted(memory.passes, key=lambda one: _order(memory, one)):
         pending, fact = memory.passes[key], memory.workloads[key]
         on_time = pending.due <= memory.clock
-        if pending.decision is not None or not (on_time or roomier):
+        if pending.decision is not None or not (on_time or (roomier and pending.failures)):
             continue
         if key in memory.ledger.evicting:
             continue  # it is about to leave

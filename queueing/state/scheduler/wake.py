@@ -51,7 +51,7 @@ def wake_waiting(memory: Memory) -> None:
             pods = Reason.WAITING_FOR_PODS_READY
             _wake_all(memory, memory.queues, lambda one: one.wait and one.wait.reason is pods)
     changes = memory.ledger.changes
-    if changes.released or changes.newcomers or changes.joined:
+    if changes.released or changes.newcomers or changes.joined or changes.vacated:
         _spread(memory, memory.ledger.take_changes())
 
 
@@ -72,7 +72,7 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
 
 
 def _wake_for_places(memory: Memory, beside: Container[Node | None]) -> None:
-    """Wake who may wait for a place in other trees: they share the nodes, and have the quota."""
+    """Wake who may wait for a place in trees but some: they share the nodes, and have the quota."""
     for name, rules in memory.objects.rules.items():
         queue = memory.queues.get(name)
         if queue is None or not rules.offer.places or memory.root_of(name) in beside:

@@ -75,7 +75,7 @@ class UsageChanges:
     released: set[QueueName] = field(default_factory=set)
     """ClusterQueues that released quota, or in which the priority of a holder changed."""
     vacated: bool = False
-    """Whether any of what was released was a place on nodes, which other trees may share."""
+    """Whether places on nodes were left, which other trees may share; also without any release."""
     newcomers: set[QueueName] = field(default_factory=set)
     """ClusterQueues in which a workload became a possible victim."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)

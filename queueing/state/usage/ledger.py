@@ -5,7 +5,7 @@ tree is the sum over its charges; quota is released only by a fact or a refused 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.placed_usage import places_of, without_places
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
+from queueing.core.topology.assignment import Occupancy
 from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns
@@ -154,6 +155,7 @@ class Ledger:
         self.tree.remove_usage(holder.queue, holder.usage)
         if releases:
             self.changes.released.add(holder.queue)
+            self._vacate(holder.usage)
 
     def charge(self, charge: Charge) -> None:
         """Charge a workload by a fact, in place of its earlier charge."""
@@ -192,7 +194,7 @@ class Ledger:
             return None
         self._withdraw(charge)
         self.changes.released.add(charge.holder.queue)
-        self.changes.vacated |= bool(places_of(charge.holder.usage))
+        self._vacate(charge.holder.usage)
         self._price_others(charge)
         return charge
 
@@ -331,6 +333,11 @@ class Ledger:
         less = any(kept.get(one, 0) < had for one, had in old.holder.usage.items())
         if less or old.holder.priority != new.holder.priority:
             self.changes.released.add(old.holder.queue)
+        self._vacate(old.holder.usage, places_of(new.holder.usage))
+
+    def _vacate(self, usage: Mapping[FlavorResource, int], kept: Sequence[Occupancy] = ()) -> None:
+        """Note that places were left, if usage had any but those that are kept."""
+        self.changes.vacated |= any(one not in kept for one in places_of(usage))
 
     def _note_arrival(self, old: Charge, new: Charge) -> None:
         """Turn a workload's entry penalty into history, if it became admitted by this fact."""
