@@ -203,8 +203,9 @@ def _shrink(job: JobView, standing: Workload) -> Action | None:
     """Return the step by which a slice shrinks in place; None if it need not, or must wait.
 
     Pods that were needed no more may be needed again among the fewer that are left. That is written
-    first, so that the slice is never charged too little. While the job runs, its pods are looked at
-    last (`at_rest`): the quota of those that must go is free when they have ended.
+    first, so that the slice is never charged too little. While the job runs, or pods of it do that
+    was suspended, they are looked at last (`at_rest`): the quota of those that must go is free when
+    they have ended.
     """
     wanted = counts_of(job.pod_sets)
     if wanted == counts_in(standing):
@@ -214,7 +215,7 @@ def _shrink(job: JobView, standing: Workload) -> Action | None:
     kept = {name: min(count, needless.get(name, count)) for name, count in known.items()}
     if kept != known:
         return Reclaim(standing, kept)
-    runs = standing.status.is_true("Admitted") and not job.suspended
+    runs = standing.status.is_true("Admitted") and (job.active or not job.suspended)
     return None if runs else Resize(standing, wanted)
 
 

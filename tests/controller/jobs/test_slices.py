@@ -116,6 +116,18 @@ STOPPED = job(2, runs=False)
             id="shrinks: look at its pods",
         ),
         pytest.param(job(1, runs=False), [FIRST], actions.Resize, id="shrinks before it starts"),
+        pytest.param(
+            job(1, runs=False, status={"active": 2}),
+            [FIRST],
+            actions.Start,
+            id="suspended and shrinks while its pods run: it shrinks when it runs again",
+        ),
+        pytest.param(
+            job(1, runs=False, status={"terminating": 1}),
+            [FIRST],
+            actions.Start,
+            id="suspended and shrinks while its pods end: it shrinks when it runs again",
+        ),
         pytest.param(job(5), [FIRST, WAITS], actions.Resize, id="grows more: the slice follows"),
         pytest.param(job(3), [FIRST, WAITS], actions.Resize, id="grows less: the slice follows"),
         pytest.param(job(2), [FIRST, WAITS], actions.Supersede, id="as before: take the wish back"),
