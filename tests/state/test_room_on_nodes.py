@@ -16,7 +16,7 @@ from queueing.core.facts import (
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import QueueName, ResourceName
+from queueing.core.names import Key, QueueName, ResourceName
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import Assignment, Domain
 from queueing.core.topology.tree import Node
@@ -194,6 +194,20 @@ def test_a_place_that_is_left_is_told_to_queues_of_other_trees(shared: Engine) -
     assert decided(shared) == ["Wait team/w"]
     shared.observe(Gone(Kind.WORKLOAD, "team/r"))
     assert decided(shared) == ["Admit team/w"]
+
+
+def test_a_place_that_is_left_is_no_news_where_it_is_not_offered(shared: Engine) -> None:
+    shared.observe(flavor("far", topology="hosts", labels={"pool": "far"}))
+    shared.observe(cluster_queue("far", {"far": {"cpu": quota(100_000)}}))
+    shared.observe(local_queue("team/far", "far"))
+    away = node("away", 4)
+    shared.observe(replace(away, labels={**away.labels, "pool": "far"}))
+    shared.observe(running("r", "n"))
+    shared.observe(running("stays", "away"))
+    shared.observe(replace(pending("w", 2), local_queue=Key("team/far")))
+    assert decided(shared) == ["Wait team/w"]
+    shared.observe(Gone(Kind.WORKLOAD, "team/r"))
+    assert shared.cycle(1.0).judged == 0
 
 
 def test_a_place_that_is_promised_no_more_is_told_to_queues_of_other_trees(shared: Engine) -> None:

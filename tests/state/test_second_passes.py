@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,12 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import PodSetName, ResourceName
+from queueing.core.second_pass import second_pass
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.core.topology.tree import Node
 from queueing.state.engine import Engine
+from queueing.state.scheduler import second_passes
 from queueing.testing.builders import (
     admitted,
     check_state,
@@ -200,6 +203,29 @@ def test_places_that_a_victim_uses_still_are_given_when_it_has_left() -> None:
     engine.observe(Gone(Kind.WORKLOAD, "team/low"))
     assert places(pass_of(engine, 1.5)) == [on(b=2)]
     engine.check()
+
+
+def test_who_found_no_place_is_tried_when_one_of_its_flavors_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def counted(fact: WorkloadFact, *rest: Any) -> Place | Strand:
+        tried.append(fact.key)
+        return second_pass(fact, *rest)
+
+    monkeypatch.setattr(second_passes, "second_pass", counted)
+    engine = started(PATIENT[0], placed("w", 1, "a", a=2), placed("near", 1, "", b=1))
+    for name, pool, made in (("default", "near", node("b", 2)), ("far", "far", node("away", 4))):
+        engine.observe(flavor(name, topology="hosts", labels={"pool": pool}))
+        engine.observe(replace(made, labels={**made.labels, "pool": pool}))
+    engine.observe(replace(placed("distant", 1, "", away=1), local_queue=None))
+    assert told(engine, 1.0) == ["Strand team/w"]
+    engine.observe(Gone(Kind.WORKLOAD, "team/distant"))
+    engine.cycle(1.1)
+    assert tried == ["team/w"]
+    engine.observe(Gone(Kind.WORKLOAD, "team/near"))
+    assert told(engine, 1.2) == ["Place team/w"]
 
 
 def test_what_stays_is_not_asked_of_a_full_node_again() -> None:

@@ -160,6 +160,21 @@ class Forest:
             flavor, memory.tree, one.flavors, hosts=one.hosts
         )
 
+    def flavors_at(self, one: Occupancy) -> set[FlavorName]:
+        """Return the flavors in whose trees what is placed counts, and has a leaf."""
+        return {
+            name
+            for name, memory in self._memories.items()
+            if self._counts(name, memory.tree, one.flavors, hosts=one.hosts)
+            and not one.usage.keys().isdisjoint(memory.tree.domains.leaf_of)
+        }
+
+    def leaves_of(self, node: str) -> set[str]:
+        """Return the keys of the leaves that a node belongs to; none if it has no place."""
+        found = self._nodes.get(node)
+        trees = [one.tree for one in self._memories.values()]
+        return {one.key_of(found) for one in trees if found and not one.problem(found)}
+
     def picture(self) -> Mapping[str, OfLeaves]:
         """Return what is charged and held, for invariants."""
         return {"charged": self._charged, "held": self._held}

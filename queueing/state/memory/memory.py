@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -347,11 +348,17 @@ class Memory:
                 self.wake(self.items[one.key].peers)
         self.doubt_places()
 
-    def doubt_places(self) -> None:
-        """Let promises be judged anew whose places are gone, or used by others after all."""
+    def doubt_places(self, leaves: AbstractSet[str] | None = None) -> None:
+        """Let promises be judged anew whose places are gone, or used by others after all.
+
+        `leaves` are the keys of those of which more may be used, None for any.
+        """
         forest = self.tree.forest
         for one in tuple(self.ledger.promised.values()):
-            if any(map(forest.is_overdrawn, places_of(one.usage))):
+            places = places_of(one.usage)
+            if leaves is not None and all(leaves.isdisjoint(where.usage) for where in places):
+                continue
+            if any(map(forest.is_overdrawn, places)):
                 self.wake(self.items[one.key].peers)
 
     def forget_pairs(self, uid: Uid) -> None:

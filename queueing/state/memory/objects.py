@@ -55,8 +55,8 @@ class Ripple:
     """Whether the quota tree changed: any queue of the same tree may have more quota now."""
     nodes: bool = False
     """Whether there may be more room on nodes."""
-    others: bool = False
-    """Whether pods of others use another amount of a node."""
+    others: str = ""
+    """The node of which pods of others use another amount; empty for none."""
 
 
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
@@ -199,7 +199,7 @@ class Objects:
                 before = old.usage if isinstance(old, NodeUsageFact) else {}
                 self.tree.forest.set_others(node_name, after)
                 freed = any(after.get(one, 0) < was for one, was in before.items())
-                return Ripple(nodes=freed, others=True)
+                return Ripple(nodes=freed, others=node_name)
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
             case _:

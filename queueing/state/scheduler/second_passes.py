@@ -7,6 +7,7 @@ places are charged in place of the old ones.
 from math import inf
 
 from queueing.core.decisions import Decision, Place, Strand
+from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
 from queueing.core.second_pass import second_pass
 from queueing.state.intake.holding import charge
@@ -22,12 +23,13 @@ def run_second_passes(memory: Memory) -> list[Decision]:
     All that found no place are due when there may be more room on nodes, and are told of again only
     when their own time had come.
     """
-    roomier = memory.edits.roomier or memory.ledger.changes.vacated
     told: list[Decision] = []
     for key in sorted(memory.passes, key=lambda one: _order(memory, one)):
         pending, fact = memory.passes[key], memory.workloads[key]
         on_time = pending.due <= memory.clock
-        if pending.decision is not None or not (on_time or (roomier and pending.failures)):
+        if pending.decision is not None:
+            continue
+        if not on_time and not (pending.failures and _may_fit_now(memory, fact)):
             continue
         if key in memory.ledger.evicting:
             continue  # it is about to leave
@@ -45,6 +47,14 @@ def run_second_passes(memory: Memory) -> list[Decision]:
                 pending.due = memory.clock + min(2.0**pending.failures, DELAY_S_MAX)
         told.append(found)
     return told
+
+
+def _may_fit_now(memory: Memory, fact: WorkloadFact) -> bool:
+    """Say whether there may be more room on nodes of a workload's flavors."""
+    vacated, held = memory.ledger.changes.vacated, fact.admission
+    if memory.edits.roomier or not vacated or held is None:
+        return memory.edits.roomier
+    return any(not vacated.isdisjoint(one.flavors.values()) for one in held.pod_sets)
 
 
 def next_pass(memory: Memory) -> float:

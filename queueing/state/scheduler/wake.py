@@ -7,16 +7,17 @@ The events are few, and wake one too many rather than one too few:
 - a change of quotas, cohorts, flavors or checks: all workloads of the queues that it reaches;
 - labels of a namespace; pods that became ready; users of a ResourceClaim;
 - room on nodes: all workloads of queues with a topology; a place that is left: those of other
-  trees that are on no shelf.
+  trees that offer such a place and are on no shelf.
 
 Whoever is missed all the same is found by a sweep. In Kueue mode each event of Kueue's list wakes
 all waiting workloads of the tree.
 """
 
 from collections.abc import Callable, Container, Iterable
+from collections.abc import Set as AbstractSet
 
 from queueing.core.decisions import Mode, Reason
-from queueing.core.names import Key, QueueName, namespace_of
+from queueing.core.names import FlavorName, Key, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
@@ -68,14 +69,18 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
         if root is not None:
             _wake_tree(memory, root, released=root in released)
     if changes.vacated:
-        _wake_for_places(memory, beside=released)
+        _wake_for_places(memory, changes.vacated, beside=released)
 
 
-def _wake_for_places(memory: Memory, beside: Container[Node | None]) -> None:
+def _wake_for_places(
+    memory: Memory, flavors: AbstractSet[FlavorName], beside: Container[Node | None]
+) -> None:
     """Wake who may wait for a place in trees but some: they share the nodes, and have the quota."""
     for name, rules in memory.objects.rules.items():
         queue = memory.queues.get(name)
-        if queue is None or not rules.offer.places or memory.root_of(name) in beside:
+        if queue is None or not queue.hopeful or memory.root_of(name) in beside:
+            continue
+        if flavors.isdisjoint(rules.offer.flavors):
             continue
         for peers in list(queue.hopeful):
             if not is_promised(memory, peers):

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from queueing.core.decisions import Admit
 from queueing.core.holders import ByPriority, Holder, Ranked
-from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.names import FlavorName, FlavorResource, Key, QueueName
 from queueing.core.values import value
 
 
@@ -74,8 +74,8 @@ class UsageChanges:
 
     released: set[QueueName] = field(default_factory=set)
     """ClusterQueues that released quota, or in which the priority of a holder changed."""
-    vacated: bool = False
-    """Whether places on nodes were left, which other trees may share; also without any release."""
+    vacated: set[FlavorName] = field(default_factory=set)
+    """Flavors of whose nodes places were left, by whichever flavor; also without any release."""
     newcomers: set[QueueName] = field(default_factory=set)
     """ClusterQueues in which a workload became a possible victim."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)

@@ -337,7 +337,9 @@ class Ledger:
 
     def _vacate(self, usage: Mapping[FlavorResource, int], kept: Sequence[Occupancy] = ()) -> None:
         """Note that places were left, if usage had any but those that are kept."""
-        self.changes.vacated |= any(one not in kept for one in places_of(usage))
+        for one in places_of(usage):
+            if one not in kept:
+                self.changes.vacated |= self.tree.forest.flavors_at(one)
 
     def _note_arrival(self, old: Charge, new: Charge) -> None:
         """Turn a workload's entry penalty into history, if it became admitted by this fact."""

@@ -223,6 +223,31 @@ def test_flavors_over_the_same_hosts_see_each_others_usage_if_they_overlap(
     assert ask(made, 2, flavor=other, required=HOSTNAME) == "n1*2"
 
 
+@pytest.mark.parametrize(
+    ("key", "hosts", "want"),
+    [
+        pytest.param("n1", True, "default same", id="a host that two flavors share"),
+        pytest.param("n9", True, "", id="a host that is gone"),
+        pytest.param("a,r1", False, "", id="a rack of another flavor"),
+    ],
+)
+def test_what_uses_a_leaf_is_told_to_flavors_that_have_it(key: str, hosts: bool, want: str) -> None:
+    made = forest("a/r1/n1:3")
+    made.put_flavor(FlavorName("same"), "T", (HOSTNAME,))
+    made.put_flavor(FlavorName("none"), "T", (HOSTNAME,), node_labels={"pool": "none"})
+    made.put_flavor(FlavorName("racks"), "T", LEVELS[:2])
+    assert made.flavors_at(used({key: {CPU: 1000}}, hosts=hosts)) == set(want.split())
+
+
+def test_a_node_has_a_leaf_in_the_tree_of_each_flavor_that_selects_it() -> None:
+    made = forest("a/r1/n1:3")
+    made.put_flavor(FlavorName("none"), "T", (HOSTNAME,), node_labels={"pool": "none"})
+    made.put_flavor(FlavorName("racks"), "T", LEVELS[:2])
+    assert made.leaves_of("n1") == {"n1", "a,r1"}
+    made.drop_node("n1")
+    assert made.leaves_of("n1") == set()
+
+
 def test_pod_sets_in_two_flavors_see_each_other_where_these_overlap() -> None:
     made, other = forest("a/r1/n1:3"), FlavorName("other")
     made.put_flavor(other, "T", LEVELS)
