@@ -15,8 +15,9 @@ from queueing.controller.placement.pods import Pods
 from queueing.controller.term import Term
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
+from queueing.core.selectors import Toleration
 from queueing.core.topology.assignment import HOSTNAME
-from queueing.core.topology.health import HealthRules, NodeHealth, Verdict, verdict
+from queueing.core.topology.health import FINE, HealthRules, NodeHealth, Verdict, verdict
 from queueing.kube.errors import NotFoundError
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
@@ -76,9 +77,9 @@ class Failures:
             self.queue.add(key)
 
     def workload_changed(self, workload: Workload) -> None:
-        """Look at a placed Workload that has changed if a node of it is unwell, or was."""
+        """Look at a placed Workload that has changed if a node of it may fail it, or did."""
         key, marked = workload.metadata.key, bool(workload.status.unhealthy_nodes)
-        if marked or key in self._marked or any(map(self._is_unwell, hosts_of(workload))):
+        if marked or key in self._marked or self._may_fail(workload, hosts_of(workload)):
             self.queue.add(key)
         self._marked.discard(key)
         if marked:
@@ -89,18 +90,21 @@ class Failures:
         self._marked.discard(key)
 
     def pod_changed(self, name: Key, pod: PlacedPod) -> None:
-        """Look at the Workload of a pod if the node that it is on, or bound for, is unwell."""
+        """Look at the Workload of a pod if the node that it is on, or bound for, may fail it."""
         host = self._hosts.get(pod.spec.node_name) or pod.spec.node_selector.get(HOSTNAME, "")
-        if pod.is_gated or (host and not self._is_unwell(host)):
+        if pod.is_gated:
             return
         for workload in self._placed.started(name):
-            self.queue.add(workload.metadata.key)
+            if not host or self._may_fail(workload, [host]):
+                self.queue.add(workload.metadata.key)
         for key in self._placed.variants(name):
             self.queue.add(key)
 
-    def _is_unwell(self, host: str) -> bool:
-        found = self._health(host)
-        return found is None or not found.ready or bool(found.taints)
+    def _may_fail(self, workload: Workload, hosts: Iterable[str]) -> bool:
+        """Say whether one of some nodes would fail a Workload of which no pod runs there."""
+        pod_sets = [one.name for one in workload.spec.pod_sets]
+        tolerations = tolerations_on(workload, pod_sets, self._term.objects.flavors)
+        return any(self._judge(one, tolerations, runs=False) != FINE for one in hosts)
 
     def _health(self, host: str) -> NodeHealth | None:
         nodes = self._nodes.get(host)
@@ -113,9 +117,15 @@ class Failures:
             return
         started = self._pods.of(named(workload)) if self._placed.has_pods(workload) else ()
         pods = [one for one in started if not one.has_ended]
-        hosts = hosts_of(workload)
+        occupied = {
+            self._hosts.get(one.spec.node_name) for one in pods if not one.metadata.deleting
+        }
+        hosts = {host: tuple(pod_sets) for host, pod_sets in hosts_of(workload).items()}
+        flavors = self._term.objects.flavors
+        tolerated = {one: tolerations_on(workload, one, flavors) for one in set(hosts.values())}
         judged = {
-            host: self._judge(workload, host, pod_sets, pods) for host, pod_sets in hosts.items()
+            host: self._judge(host, tolerated[pod_sets], runs=host in occupied)
+            for host, pod_sets in hosts.items()
         }
         times = [one.look_again_at for one in judged.values() if one.look_again_at is not None]
         if times:
@@ -126,14 +136,9 @@ class Failures:
             await all_of(map(self._end, _never_to_start(mine, judged)))
 
     def _judge(
-        self, workload: Workload, host: str, pod_sets: Sequence[str], pods: Iterable[PlacedPod]
+        self, host: str, tolerations: Iterable[Sequence[Toleration]], *, runs: bool
     ) -> Verdict:
-        runs = any(
-            self._hosts.get(one.spec.node_name) == host and not one.metadata.deleting
-            for one in pods
-        )
-        flavors, now = self._term.objects.flavors, self._term.clock.now()
-        tolerations = tolerations_on(workload, pod_sets, flavors)
+        now = self._term.clock.now()
         return verdict(self._health(host), tolerations, self._rules, runs=runs, now=now)
 
     async def _note(self, workload: Workload, judged: Mapping[str, Verdict]) -> bool:

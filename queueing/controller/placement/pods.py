@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from queueing.controller.stores.indexes import Index
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.jobs.placed_pods import PlacedPod
@@ -20,10 +21,16 @@ class Pods:
         self._pods: dict[Key, dict[str, PlacedPod]] = {}
         """Workload, by the name that its pods have → pods by uid."""
         self._of: dict[str, Key] = {}
+        self._gated: Index[Key] = Index()
+        """Uids by Workload, of pods that are gated."""
 
     def of(self, name: Key) -> list[PlacedPod]:
         """Return the pods of a Workload, by its name on them, in the order of their own names."""
         return sorted(self._pods.get(name, {}).values(), key=lambda one: one.metadata.name)
+
+    def are_gated(self, name: Key) -> bool:
+        """Say whether any pod of a Workload is gated."""
+        return name in self._gated.groups
 
     def on_pod(self, event: WatchEvent[PlacedPod]) -> None:
         match event:
@@ -31,6 +38,9 @@ class Pods:
                 name = Key(f"{found.metadata.namespace}/{name_of_workload(found.metadata)}")
                 self._of[found.metadata.uid] = name
                 self._pods.setdefault(name, {})[found.metadata.uid] = found
+                (self._gated.add if found.is_gated else self._gated.drop)(
+                    name, Key(found.metadata.uid)
+                )
                 self._tell(name, found)
             case Deleted(uid=uid):
                 self._drop(uid)
@@ -43,6 +53,7 @@ class Pods:
             return
         pods = self._pods[name]
         gone = pods.pop(uid)
+        self._gated.drop(name, Key(uid))
         if not pods:
             del self._pods[name]
         self._tell(name, gone)

@@ -30,7 +30,7 @@ class Ungating:
 
     def pod_changed(self, name: Key, pod: PlacedPod) -> None:
         """Look at the pods of a Workload of which one came, or made room for others."""
-        if pod.is_gated or any(one.is_gated for one in self._pods.of(name)):
+        if pod.is_gated or self._pods.are_gated(name):
             self.queue.add(name)
 
     def workload_changed(self, workload: Workload) -> None:
@@ -39,9 +39,9 @@ class Ungating:
 
     async def look(self, name: Key) -> None:
         """Let the pods go that have a place. Raises KubeError to be called again."""
-        pods = self._pods.of(name)
-        if not any(one.is_gated for one in pods):
+        if not self._pods.are_gated(name):
             return
+        pods = self._pods.of(name)
         for workload in self._placed.started(name)[-1:]:
             found: list[tuple[PlacedPod, Way]] = []
             asked = {one.name: one for one in workload.spec.pod_sets}

@@ -53,10 +53,18 @@ class Cluster:
         self.written.append(json.loads(body)["status"])
         return b""
 
-    def node(self, name: str, *, ready: str = "True", host: str = "", taint: str = "") -> None:
+    def node(
+        self,
+        name: str,
+        *,
+        ready: str = "True",
+        host: str = "",
+        taint: str = "",
+        effect: str = "NoExecute",
+    ) -> None:
         metadata = {"name": name, "labels": {HOSTNAME: host or name}}
         conditions = [{"type": "Ready", "status": ready}] if ready else []
-        taints = [{"key": taint, "effect": "NoExecute"}] if taint else []
+        taints = [{"key": taint, "effect": effect}] if taint else []
         found = {"metadata": metadata, "spec": {"taints": taints}}
         node = read(Node, found | {"status": {"conditions": conditions}})
         self.failures.on_node(Added(node))
@@ -72,7 +80,12 @@ class Cluster:
         self.pods.on_pod(Modified(read(PlacedPod, {"metadata": metadata, "spec": spec})))
 
     def workload(
-        self, *hosts: str, failed: tuple[str, ...] = (), levels: str = HOSTNAME, **meta: Any
+        self,
+        *hosts: str,
+        failed: tuple[str, ...] = (),
+        levels: str = HOSTNAME,
+        tolerates: str = "",
+        **meta: Any,
     ) -> None:
         domains = {
             "domainCount": len(hosts),
@@ -88,7 +101,9 @@ class Cluster:
             "unhealthyNodes": [{"name": one} for one in failed],
         }
         metadata = {"name": "w", "namespace": "team", "uid": "w", "resourceVersion": "1", **meta}
-        made = {"metadata": metadata, "spec": {"podSets": [{}]}, "status": status}
+        tolerations = [{"key": tolerates, "operator": "Exists"}] if tolerates else []
+        pod_set = {"name": "main", "template": {"spec": {"tolerations": tolerations}}}
+        made = {"metadata": metadata, "spec": {"podSets": [pod_set]}, "status": status}
         self.objects.put_workload(read(Workload, made))
         found = self.placed.changed(Key(f"team/{metadata['name']}"))
         if found is not None:
@@ -263,3 +278,48 @@ async def test_pods_of_a_parent_are_ended_that_wait_for_a_node_that_its_variant_
     family.variant("best", "n2")
     ended = await family.look()
     assert [one.get("phase") for one in ended] == ["Failed"]
+
+
+@pytest.mark.parametrize(
+    ("taint", "effect", "looks"),
+    [
+        pytest.param("gpu", "NoSchedule", 0, id="tolerated"),
+        pytest.param("other", "PreferNoSchedule", 0, id="that keeps no pod away"),
+        pytest.param("other", "NoSchedule", 1, id="that keeps pods away"),
+    ],
+)
+async def test_a_taint_is_looked_at_with_each_pod_if_it_may_fail_the_workload(
+    at: Cluster, taint: str, effect: str, looks: int
+) -> None:
+    at.workload("n1", tolerates="gpu")
+    at.node("n1", taint=taint, effect=effect)
+    await at.look()
+    at.pod("a", on="n1")
+    at.workload("n1", tolerates="gpu")
+    assert len(at.failures.queue) == looks
+
+
+class Counted:
+    """A pod that counts how often somebody asks where it runs."""
+
+    def __init__(self, pod: PlacedPod) -> None:
+        self.pod, self.asked = pod, 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked += name == "spec"
+        return getattr(self.pod, name)
+
+
+async def test_a_look_asks_no_pod_once_more_for_each_node(
+    at: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"n{number}" for number in range(40)]
+    for name in names:
+        at.node(name)
+        at.pod(name, on=name)
+    at.workload(*names)
+    pods = [Counted(one) for one in at.pods.of(W)]
+    monkeypatch.setattr(at.pods, "of", lambda _: pods)
+    at.gone("n0")
+    assert failed(await at.look()) == [["n0"]]
+    assert max(one.asked for one in pods) <= 2
