@@ -76,9 +76,8 @@ async def namespace(asked: Asked) -> Page:
     """Show the LocalQueues of a namespace."""
     name = asked.names["namespace"]
     await demand(asked.visitor, _may_list(name))
-    queues = await asked.sources.objects(LOCAL_QUEUES)
-    here = [one for one in queues if one["metadata"]["namespace"] == name]
-    return _queues_page(f"Queues of namespace {name}", here)
+    queues = await asked.sources.objects(LOCAL_QUEUES, name)
+    return _queues_page(f"Queues of namespace {name}", queues)
 
 
 def _may_list(namespace: str) -> Right:

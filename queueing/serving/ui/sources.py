@@ -16,6 +16,7 @@ from queueing.serving.forward import Answered
 from queueing.serving.frames import Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels
 from queueing.serving.ui.problems import NotNowError, NotThereError
+from queueing.serving.ui.sharing import Shared
 
 Wire = dict[str, Any]
 E = TypeVar("E", bound=Answer)
@@ -36,6 +37,7 @@ class Sources:
     client: Client = field(repr=False)
     fetch: Callable[[str], Awaitable[Answered | None]] = nobody_leads
     """Has the replica that leads answer a path of the visibility API."""
+    shared: Shared = field(default_factory=Shared, repr=False)
 
     async def explained(self, subject: Subject, kind: type[E]) -> E:
         """Return the leader's answer. Raises NotThereError, NotNowError."""
@@ -75,9 +77,13 @@ class Sources:
             raise NotNowError(f"{target.label} cannot be read: {error}") from error
         return found
 
-    async def objects(self, resource: Resource, *, field_selector: str = "") -> list[Wire]:
-        """Return all objects of a kind; none where it is not installed. Raises NotNowError."""
-        return await self._list(resource.within(), field_selector)
+    async def objects(self, resource: Resource, namespace: str = "") -> list[Wire]:
+        """Return the objects of a kind, of one namespace or all, to be read only: pages share them.
+
+        There are none where it is not installed. Raises NotNowError.
+        """
+        target = resource.within(namespace)
+        return await self.shared.get(target, lambda: self._list(target))
 
     async def events_of(self, workload: Wire) -> list[Wire]:
         """Return the events about a workload; none where they may not be read."""
@@ -90,7 +96,7 @@ class Sources:
                 return []
             raise
 
-    async def _list(self, target: Target, field_selector: str) -> list[Wire]:
+    async def _list(self, target: Target, field_selector: str = "") -> list[Wire]:
         try:
             return await list_all(self.client, target, Wire, field_selector=field_selector)
         except NotFoundError:

@@ -36,8 +36,8 @@ def may(user: str, attributes: dict[str, Any]) -> bool:
     return user == "admin" or (user == "mate" and attributes["namespace"] == "team")
 
 
-def api_server() -> web.Application:
-    """Return an API server that knows two users and a few objects."""
+def api_server(asked: list[str]) -> web.Application:
+    """Return an API server that knows two users and a few objects; which queues it is asked for."""
 
     async def review(request: web.Request) -> web.Response:
         spec = (await request.json())["spec"]
@@ -53,7 +53,10 @@ def api_server() -> web.Application:
         if found is not None:
             return web.json_response(found)
         if request.path.endswith("/localqueues"):
-            return web.json_response({"metadata": {}, "items": QUEUES})
+            asked.append(request.path)
+            space = request.path.split("/")[-2]
+            items = [one for one in QUEUES if space in ("v1beta2", one["metadata"]["namespace"])]
+            return web.json_response({"metadata": {}, "items": items})
         if request.path.endswith("/events"):
             return web.json_response({"metadata": {}, "items": []})
         return web.json_response({"kind": "Status", "code": 404, "message": "no"}, status=404)
@@ -80,8 +83,10 @@ def leader() -> ReadModels:
 class Looking:
     """A browser without scripts, looking at the page."""
 
-    def __init__(self, session: ClientSession, base: str) -> None:
+    def __init__(self, session: ClientSession, base: str, asked: list[str]) -> None:
         self.session, self.base = session, base
+        self.asked = asked
+        """Paths of LocalQueues that the API server was asked for."""
 
     async def get(self, path: str, **more: Any) -> tuple[int, str]:
         async with self.session.get(f"{self.base}/ui/{path}", **more) as told:
@@ -105,8 +110,9 @@ async def looking(
     models: ReadModels | None = None,
     streams: Streams | None = None,
 ) -> AsyncIterator[Looking]:
+    asked: list[str] = []
     async with (
-        TestServer(api_server()) as cluster,
+        TestServer(api_server(asked)) as cluster,
         Client(Cluster.plain(f"http://{cluster.host}:{cluster.port}")) as client,
     ):
         application = web.Application()
@@ -120,7 +126,7 @@ async def looking(
             TestServer(application) as server,
             ClientSession(cookie_jar=CookieJar(unsafe=True)) as session,
         ):
-            yield Looking(session, f"http://{server.host}:{server.port}")
+            yield Looking(session, f"http://{server.host}:{server.port}", asked)
 
 
 def bearer(token: str) -> dict[str, Any]:
@@ -317,6 +323,15 @@ async def test_a_team_reads_no_name_of_another_namespace() -> None:
     assert "(another namespace) comes before it" in mine
     assert "other/wide" not in mine
     assert "other/wide" in whole
+
+
+async def test_pages_share_what_they_read_and_read_no_more_than_they_show() -> None:
+    async with looking(reviewed) as browser:
+        told = [await browser.get("namespaces/team", **bearer(who)) for who in (ADMIN, TEAM)]
+        refused, _ = await browser.get("namespaces/team", **bearer(NOBODY))
+    assert [(status, "team/main" in text) for status, text in told] == [(200, True)] * 2
+    assert refused == 401
+    assert browser.asked == ["/apis/kueue.x-k8s.io/v1beta2/namespaces/team/localqueues"]
 
 
 async def sign_in(browser: Looking, token: str, **more: Any) -> tuple[int, Any]:
