@@ -1,5 +1,6 @@
 """Credits, usage over time, and devices."""
 
+import asyncio
 from typing import Any
 
 from queueing.kube.resources import (
@@ -10,9 +11,10 @@ from queueing.kube.resources import (
     Resource,
 )
 from queueing.serving.ui.columns import balances, usage_chart
-from queueing.serving.ui.devices import by_node
+from queueing.serving.ui.devices import NodeDevices, by_node
 from queueing.serving.ui.entrance import EVERYTHING, Right, demand
 from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.turning import ROWS, parts
 
 EVERY_S = 10.0
 
@@ -46,11 +48,17 @@ async def devices(asked: Asked) -> Page:
     """Show devices node by node, and who holds them."""
     await demand(asked.visitor, _list(RESOURCE_SLICES))
     may_name = await asked.visitor.may(_list(RESOURCE_CLAIMS))
-    slices = await asked.sources.objects(RESOURCE_SLICES)
-    claims = await asked.sources.objects(RESOURCE_CLAIMS)
-    return _page(
-        "Devices", "devices.html", nodes=by_node(slices, claims, named=may_name), named=may_name
-    )
+
+    async def make() -> list[NodeDevices]:
+        slices = await asked.sources.objects(RESOURCE_SLICES)
+        claims = await asked.sources.objects(RESOURCE_CLAIMS)
+        # There may be many thousands: in a thread, so that others have their turn.
+        return await asyncio.to_thread(by_node, slices, claims, named=may_name)
+
+    nodes = await asked.sources.shared.get((by_node, may_name), make)
+    shown = nodes[asked.number("nodes") :][:ROWS]
+    turns = parts(asked, "nodes", shown=len(shown), in_all=len(nodes))
+    return _page("Devices", "devices.html", nodes=shown, named=may_name, node_parts=turns)
 
 
 def _page(title: str, template: str, **values: Any) -> Page:

@@ -1,9 +1,8 @@
 """Cohorts, ClusterQueues and LocalQueues."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from queueing.explain.model import CohortExplanation, Line, QueueExplanation
 from queueing.kube.resources import LOCAL_QUEUES
@@ -12,9 +11,8 @@ from queueing.serving.ui.bars import bars, longest
 from queueing.serving.ui.entrance import EVERYTHING, Right, demand, explanation_of
 from queueing.serving.ui.paths import Asked, Page
 from queueing.serving.ui.problems import NotThereError
+from queueing.serving.ui.turning import ROWS, parts
 
-ROWS = 50
-"""How many workloads one part of a line shows."""
 NAMESPACES = 50
 """Of how many namespaces it is asked whether a visitor may read their queues."""
 CHECKS_AT_ONCE = 8
@@ -121,8 +119,8 @@ async def local_queue(asked: Asked) -> Page:
 async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
     sources = asked.sources
     waiting_at, holding_at = asked.number("waiting"), asked.number("holding")
-    parts = (("waiting", waiting_at), ("holding", holding_at))
-    subjects = [Subject(subject.kind, subject.name, part, at, ROWS) for part, at in parts]
+    lists = (("waiting", waiting_at), ("holding", holding_at))
+    subjects = [Subject(subject.kind, subject.name, name, at, ROWS) for name, at in lists]
     async with asyncio.TaskGroup() as group:
         telling = group.create_task(sources.explained(subject, QueueExplanation))
         listing = [group.create_task(sources.explained(one, Line)) for one in subjects]
@@ -136,32 +134,17 @@ async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
             "bars": bars(told.quotas),
             "waiting": waiting,
             "holding": holding,
-            "waiting_pages": _pages(asked, "waiting", waiting),
-            "holding_pages": _pages(asked, "holding", holding),
+            "waiting_parts": _parts(asked, "waiting", waiting),
+            "holding_parts": _parts(asked, "holding", holding),
             "sees_all": may_name,
         },
     )
 
 
-def _pages(asked: Asked, part: str, line: Line) -> dict[str, Any]:
-    """Return where the parts before and after one are, as queries; empty where there are none."""
-
-    def at(offset: int) -> str:
-        others = {name: value for name, value in asked.query.items() if name in _PARTS}
-        kept = {**others, part: str(offset)}
-        return urlencode({name: value for name, value in kept.items() if value != "0"})
-
-    end = line.offset + len(line.rows)
-    return {
-        "first": line.offset + 1 if line.rows else 0,
-        "last": end,
-        "in_all": line.in_all,
-        "before": f"?{at(max(0, line.offset - ROWS))}" if line.offset else "",
-        "after": f"?{at(line.offset + ROWS)}" if line.rows and end < line.in_all else "",
-    }
+def _parts(asked: Asked, name: str, line: Line) -> dict[str, Any]:
+    return parts(asked, name, shown=len(line.rows), in_all=line.in_all)
 
 
-_PARTS: Sequence[str] = ("waiting", "holding")
 KINDS = {
     "clusterqueue": "clusterqueues/{0}",
     "cohort": "cohorts/{0}",

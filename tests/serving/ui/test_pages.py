@@ -30,6 +30,18 @@ QUEUES = [
     for space in ("other", "team")
 ]
 
+SLICES = [
+    {
+        "spec": {
+            "driver": "gpu.example.com",
+            "nodeName": f"node-{number:03}",
+            "pool": {"name": f"node-{number:03}"},
+            "devices": [{"name": "gpu-0"}],
+        }
+    }
+    for number in range(120)
+]
+
 
 def may(user: str, attributes: dict[str, Any]) -> bool:
     """Say what the roles of the samples allow: a team what is in its namespace."""
@@ -57,6 +69,8 @@ def api_server(asked: list[str]) -> web.Application:
             space = request.path.split("/")[-2]
             items = [one for one in QUEUES if space in ("v1beta2", one["metadata"]["namespace"])]
             return web.json_response({"metadata": {}, "items": items})
+        if request.path.endswith("/resourceslices"):
+            return web.json_response({"metadata": {}, "items": SLICES})
         if request.path.endswith("/events"):
             return web.json_response({"metadata": {}, "items": []})
         return web.json_response({"kind": "Status", "code": 404, "message": "no"}, status=404)
@@ -241,6 +255,26 @@ async def test_a_long_line_is_shown_in_parts(path: str, shown: str, others: str)
     assert shown in waits
     assert f">team/{others}<" not in waits
     assert waits.count("<tr>") <= 51
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "first", "links"),
+    [
+        pytest.param("", "1 to 50 of 120", 0, ["?nodes=50"], id="the first"),
+        pytest.param("?nodes=50", "51 to 100 of 120", 50, ["?", "?nodes=100"], id="second"),
+        pytest.param("?nodes=100", "101 to 120 of 120", 100, ["?nodes=50"], id="the last"),
+    ],
+)
+async def test_devices_are_shown_some_nodes_at_a_time(
+    query: str, shown: str, first: int, links: list[str]
+) -> None:
+    async with looking() as browser:
+        _, text = await browser.get(f"devices{query}")
+    names = [f"node-{number:03}" for number in range(120)]
+    assert [one for one in names if f">{one}<" in text] == names[first : first + 50]
+    assert shown in text
+    turns = [one for _, one in Outline(text).opened if one.get("rel") in {"prev", "next"}]
+    assert [one["href"] for one in turns] == links
 
 
 @pytest.mark.parametrize(

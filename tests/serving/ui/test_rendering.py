@@ -24,10 +24,11 @@ ACCOUNT = {
 HOURS = [record(9, [used("a", "team/a", 7_200)]), record(10, [used(EVIL, "team/b", 3_600)])]
 CHART = usage_chart(HOURS, resource="", by="queue")
 NODES = by_node([slices(1, "gpu-2", EVIL)], [CLAIM], named=True)
+ALL_SHOWN = {"first": 1, "last": 2, "in_all": 2, "before": "", "after": ""}
 FULL: dict[str, tuple[dict[str, Any], str]] = {
     "credits": ({"accounts": [balances(ACCOUNT)]}, 'aria-label="debt -2 GPUh"'),
     "usage": ({"chart": CHART, "may_see_all": True}, "the highest column is 2."),
-    "devices": ({"nodes": NODES, "named": True}, "gpu-2: team/claim"),
+    "devices": ({"nodes": NODES, "named": True, "node_parts": ALL_SHOWN}, "gpu-2: team/claim"),
 }
 
 
