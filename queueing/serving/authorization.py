@@ -21,7 +21,8 @@ from queueing.serving import explanations
 logger = logging.getLogger(__name__)
 
 REMEMBER_S = 10.0
-REMEMBERED_MAX = 1024
+REMEMBERED_MAX = 16_384
+"""Enough for some hundred visitors, each with many namespaces."""
 TOLD_EVERY_S = 60.0
 """How often the log says that reviews fail, however often users ask."""
 METRICS_BINDING = "kueue-metrics-auth-rolebinding"

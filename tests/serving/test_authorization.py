@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from aiohttp import ClientSession, web
@@ -10,7 +11,7 @@ from aiohttp.test_utils import TestServer
 
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
-from queueing.serving.authorization import Reviewer
+from queueing.serving.authorization import AnswerCache, Reviewer
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import metrics_application
 
@@ -69,3 +70,16 @@ async def test_the_log_names_the_missing_binding_once_a_minute(
     told = [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR]
     assert len(told) == 2
     assert all("kueue-metrics-auth-rolebinding" in one and NOT_PERMITTED in one for one in told)
+
+
+async def test_answers_for_many_visitors_with_many_namespaces_are_remembered() -> None:
+    asked: list[int] = []
+    memory = AnswerCache(lambda: 0.0)
+
+    async def ask(number: int) -> bool:
+        asked.append(number)
+        return True
+
+    for number in [*range(200 * 50), *range(200 * 50)]:
+        await memory.recall((str(number),), partial(ask, number))
+    assert len(asked) == 200 * 50
