@@ -81,7 +81,8 @@ class PageServer:
             main = inner(page, self._frame(of, visitor))
             return Shown(main, clock(self.now()), page.every_s)
 
-        return await self.streams.send(request, make)
+        visitor = await self.entrance.visitor(request)
+        return await self.streams.send(request, visitor.name, make)
 
     async def _page(self, visitor: Visitor, path: str, query: Mapping[str, str]) -> Page:
         view, names = PATHS.find(path)

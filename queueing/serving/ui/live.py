@@ -17,6 +17,8 @@ from queueing.serving.ui.problems import NotNowError, PageError
 
 STREAMS_MAX = 100
 """How many pages may be open at a time and hear of changes; more are shown without them."""
+OF_ONE_MAX = 20
+"""How many of these may be of one visitor."""
 LASTS_S = 300.0
 AGAIN_MS = 5_000
 """After how long a browser asks again when a stream has ended."""
@@ -38,23 +40,30 @@ Make = Callable[[], Awaitable[Shown]]
 class Streams:
     """The streams that are open."""
 
-    def __init__(self, lasts_s: float = LASTS_S, streams_max: int = STREAMS_MAX) -> None:
-        self._lasts_s, self._max = lasts_s, streams_max
-        self._open: set[asyncio.Event] = set()
+    def __init__(
+        self,
+        lasts_s: float = LASTS_S,
+        streams_max: int = STREAMS_MAX,
+        of_one_max: int = OF_ONE_MAX,
+    ) -> None:
+        self._lasts_s, self._max, self._of_one_max = lasts_s, streams_max, of_one_max
+        self._open: dict[asyncio.Event, str] = {}
+        """What ends each stream, with the name of the visitor."""
 
     def end(self) -> None:
         """Have all of them end soon."""
         for closing in self._open:
             closing.set()
 
-    async def send(self, request: web.Request, make: Make) -> web.StreamResponse:
-        """Send a page whenever it has changed. Raises NotNowError where too many are open."""
-        if len(self._open) >= self._max:
-            raise NotNowError("Too many pages are open to send changes to one more.")
-        shown = await make()
+    async def send(self, request: web.Request, visitor: str, make: Make) -> web.StreamResponse:
+        """Send a page to a visitor whenever it has changed.
+
+        Raises NotNowError where too many are open.
+        """
         headers = {**SAFE, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
         response = web.StreamResponse(headers=headers)
-        with self._opened() as closing:
+        with self._opened(visitor) as closing:
+            shown = await make()
             await response.prepare(request)
             await response.write(f"retry: {AGAIN_MS}\n\n".encode())
             # It ends when it has lasted long enough, or nobody looks any more.
@@ -82,13 +91,17 @@ class Streams:
                 shown = await make()
 
     @contextmanager
-    def _opened(self) -> Iterator[asyncio.Event]:
+    def _opened(self, visitor: str) -> Iterator[asyncio.Event]:
+        if len(self._open) >= self._max:
+            raise NotNowError("Too many pages are open to send changes to one more.")
+        if list(self._open.values()).count(visitor) >= self._of_one_max:
+            raise NotNowError("You have too many pages open to send changes to one more.")
         closing = asyncio.Event()
-        self._open.add(closing)
+        self._open[closing] = visitor
         try:
             yield closing
         finally:
-            self._open.discard(closing)
+            del self._open[closing]
 
 
 def _event(name: str, body: dict[str, str]) -> bytes:

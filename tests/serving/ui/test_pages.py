@@ -462,6 +462,15 @@ async def test_more_pages_than_can_be_served_are_told_so() -> None:
     assert status == 503
 
 
+async def test_one_visitor_leaves_streams_to_others() -> None:
+    async with looking(reviewed, streams=Streams(of_one_max=1)) as browser:
+        url = f"{browser.base}/ui/?watch=true&of=namespaces/team"
+        async with browser.session.get(url, **bearer(ADMIN)) as first:
+            refused, _ = await browser.get("?watch=true&of=namespaces/team", **bearer(ADMIN))
+            async with browser.session.get(url, **bearer(TEAM)) as others:
+                assert (first.status, refused, others.status) == (200, 503, 200)
+
+
 async def test_changes_are_only_for_who_may_read_the_page() -> None:
     async with looking(reviewed) as browser:
         refused, _ = await browser.get("?watch=true&of=clusterqueues/vision", **bearer(TEAM))
