@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from queueing.explain.model import CohortExplanation, Line, QueueExplanation
+from queueing.explain.redaction import redacted
 from queueing.kube.resources import LOCAL_QUEUES
 from queueing.serving.frames import ALL, Subject
 from queueing.serving.ui.bars import bars, longest
@@ -126,6 +127,10 @@ async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
         listing = [group.create_task(sources.explained(one, Line)) for one in subjects]
     told, (waiting, holding) = telling.result(), [one.result() for one in listing]
     may_name = await asked.visitor.may(EVERYTHING)
+    space = asked.names.get("namespace")
+    if space is not None and not may_name:
+        told = redacted(told, space)
+        waiting, holding = redacted(waiting, space), redacted(holding, space)
     return Page(
         title=title,
         template="queue.html",

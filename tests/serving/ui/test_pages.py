@@ -350,10 +350,14 @@ async def test_the_cluster_says_who_may_read_what(token: str, path: str, want: i
 async def test_a_team_reads_no_name_of_another_namespace() -> None:
     async with looking(reviewed) as browser:
         _, own = await browser.get("", **bearer(TEAM))
+        _, queue = await browser.get("namespaces/team/localqueues/main", **bearer(TEAM))
+        _, all_of_queue = await browser.get("namespaces/team/localqueues/main", **bearer(ADMIN))
         _, mine = await browser.get("namespaces/team/workloads/mine", **bearer(TEAM))
         _, whole = await browser.get("namespaces/team/workloads/mine", **bearer(ADMIN))
     assert "team/main" in own
     assert "other/main" not in own
+    assert ("other/wide" in queue, "other/wide" in all_of_queue) == (False, True)
+    assert ">team/job-1<" in queue
     assert "(another namespace) comes before it" in mine
     assert "other/wide" not in mine
     assert "other/wide" in whole
