@@ -1,6 +1,7 @@
 """Cohorts, ClusterQueues and LocalQueues."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -9,12 +10,12 @@ from queueing.explain.redaction import redacted
 from queueing.kube.resources import LOCAL_QUEUES
 from queueing.serving.frames import ALL, Subject
 from queueing.serving.ui.bars import bars, longest
-from queueing.serving.ui.entrance import EVERYTHING, Right, demand, explanation_of
+from queueing.serving.ui.entrance import EVERYTHING, Right, Visitor, demand, explanation_of
 from queueing.serving.ui.paths import Asked, Page
 from queueing.serving.ui.problems import NotThereError
 from queueing.serving.ui.turning import ROWS, parts
 
-NAMESPACES = 50
+NAMESPACES = 1_000
 """Of how many namespaces it is asked whether a visitor may read their queues."""
 CHECKS_AT_ONCE = 8
 
@@ -51,24 +52,34 @@ async def _tree(asked: Asked, name: str, title: str) -> Page:
 
 
 async def _own_queues(asked: Asked) -> Page:
-    queues = await asked.sources.objects(LOCAL_QUEUES)
+    visitor, sources = asked.visitor, asked.sources
+    queues = await sources.objects(LOCAL_QUEUES)
     namespaces = sorted({one["metadata"]["namespace"] for one in queues})
-    turns = asyncio.Semaphore(CHECKS_AT_ONCE)
-    mine: set[str] = set()
-
-    async def ask(namespace: str) -> None:
-        async with turns:
-            if await asked.visitor.may(_may_list(namespace)):
-                mine.add(namespace)
-
-    async with asyncio.TaskGroup() as group:
-        for namespace in namespaces[:NAMESPACES]:
-            group.create_task(ask(namespace))
+    mine = set(namespaces)
+    if not await visitor.may(_may_list("")):
+        among = namespaces[:NAMESPACES]
+        found = await sources.readable.get(visitor.name, lambda: _readable(visitor, among))
+        mine = await _readable(visitor, found)
     return _queues_page(
         "Your queues",
         [one for one in queues if one["metadata"]["namespace"] in mine],
-        more=len(namespaces) > NAMESPACES,
+        more=len(mine) < len(namespaces) and len(namespaces) > NAMESPACES,
     )
+
+
+async def _readable(visitor: Visitor, namespaces: Iterable[str]) -> set[str]:
+    turns = asyncio.Semaphore(CHECKS_AT_ONCE)
+    found: set[str] = set()
+
+    async def ask(namespace: str) -> None:
+        async with turns:
+            if await visitor.may(_may_list(namespace)):
+                found.add(namespace)
+
+    async with asyncio.TaskGroup() as group:
+        for namespace in namespaces:
+            group.create_task(ask(namespace))
+    return found
 
 
 async def namespace(asked: Asked) -> Page:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,6 +22,8 @@ from queueing.serving.ui.sharing import Shared
 Wire = dict[str, Any]
 E = TypeVar("E", bound=Answer)
 OK, NOT_FOUND = 200, 404
+FIND_EVERY_S = 60.0
+"""How often all namespaces are gone through for those that a visitor may read."""
 CORE_EVENTS = Resource("", "v1", "events", "Event")
 
 
@@ -38,6 +41,8 @@ class Sources:
     fetch: Callable[[str], Awaitable[Answered | None]] = nobody_leads
     """Has the replica that leads answer a path of the visibility API."""
     shared: Shared = field(default_factory=Shared, repr=False)
+    readable: Shared = field(default_factory=partial(Shared, FIND_EVERY_S), repr=False)
+    """Namespaces that visitors could read, by name: to be asked again before anything is shown."""
 
     async def explained(self, subject: Subject, kind: type[E]) -> E:
         """Return the leader's answer. Raises NotThereError, NotNowError."""

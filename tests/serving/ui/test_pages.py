@@ -18,7 +18,7 @@ from queueing.serving.authorization import Reviewer
 from queueing.serving.frames import Frame, Question
 from queueing.serving.read_models import ReadModels
 from queueing.serving.ui.application import PageServer
-from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance
+from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance, Right
 from queueing.serving.ui.live import Streams
 from queueing.serving.ui.sources import Sources
 from tests.serving.ui.samples import EVIL, WORKLOAD, answer
@@ -27,7 +27,7 @@ ADMIN, TEAM, NOBODY = "admins-token", "teams-token", "nobodys-token"
 OBJECTS = {"/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/mine": WORKLOAD}
 QUEUES = [
     {"metadata": {"namespace": space, "name": "main"}, "spec": {"clusterQueue": "vision"}}
-    for space in ("other", "team")
+    for space in ("other", *(f"space-{number}" for number in range(120)), "team")
 ]
 
 SLICES = [
@@ -361,6 +361,38 @@ async def test_a_team_reads_no_name_of_another_namespace() -> None:
     assert "(another namespace) comes before it" in mine
     assert "other/wide" not in mine
     assert "other/wide" in whole
+
+
+class Mate:
+    """May read the queues of namespace `team`, until told otherwise; entrance and visitor."""
+
+    name, may_leave, takes_tokens = "mate", False, False
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.gone = False
+
+    async def visitor(self, _request: web.Request) -> "Mate":
+        return self
+
+    async def accepts(self, _token: str) -> bool:
+        return False
+
+    async def may(self, right: Right) -> bool:
+        self.asked.append(right.namespace)
+        return right.namespace == "team" and not self.gone
+
+
+async def test_a_team_sees_its_queues_however_many_namespaces_there_are() -> None:
+    mate = Mate()
+    async with looking(lambda _: mate) as browser:
+        _, first = await browser.get("")
+        mate.asked.clear()
+        _, second = await browser.get("")
+        asked, mate.gone = set(mate.asked), True
+        _, last = await browser.get("")
+    assert ["team/main" in text for text in (first, second, last)] == [True, True, False]
+    assert asked == {"", "team"}
 
 
 async def test_pages_share_what_they_read_and_read_no_more_than_they_show() -> None:
