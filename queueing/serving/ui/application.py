@@ -47,7 +47,7 @@ class PageServer:
     def add_to(self, application: web.Application) -> None:
         """Add the page's routes, and end what is open with the application."""
         router, base = application.router, self.base
-        router.add_get(base, _with_slash)
+        router.add_get(base, self._with_slash)
         router.add_get(f"{base}/static/{{file}}", asset)
         router.add_get(f"{base}/find", self._guarded(self._find))
         if self.entrance.takes_tokens:
@@ -59,6 +59,10 @@ class PageServer:
 
     async def _end(self, _application: web.Application) -> None:
         self.streams.end()
+
+    async def _with_slash(self, _request: web.Request) -> web.StreamResponse:
+        # Relative, as who hands this on may do so below a path of their own.
+        raise web.HTTPPermanentRedirect(f"{self.base.rpartition('/')[2]}/")
 
     async def _show(self, request: web.Request) -> web.StreamResponse:
         path = self._below(request)
@@ -197,10 +201,6 @@ def _html(text: str, status: int = 200) -> web.Response:
 
 def _see_other(where: str) -> web.Response:
     return web.Response(status=303, headers={**SAFE, "Location": where})
-
-
-async def _with_slash(_request: web.Request) -> web.StreamResponse:
-    raise web.HTTPPermanentRedirect("ui/")
 
 
 async def asset(request: web.Request) -> web.StreamResponse:

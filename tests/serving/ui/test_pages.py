@@ -14,10 +14,11 @@ from typing_extensions import override
 
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.serving import explanations
 from queueing.serving.authorization import Reviewer
 from queueing.serving.frames import Frame, Question
 from queueing.serving.read_models import ReadModels
-from queueing.serving.ui.application import PageServer
+from queueing.serving.ui.application import BASE, PageServer
 from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance, Right
 from queueing.serving.ui.live import Streams
 from queueing.serving.ui.sources import Sources
@@ -123,6 +124,7 @@ async def looking(
     entrance: Entered = open_to_all,
     models: ReadModels | None = None,
     streams: Streams | None = None,
+    base: str = BASE,
 ) -> AsyncIterator[Looking]:
     asked: list[str] = []
     async with (
@@ -135,6 +137,7 @@ async def looking(
             entrance=entrance(client),
             now=lambda: 1_769_860_800.0,
             streams=streams or Streams(),
+            base=base,
         ).add_to(application)
         async with (
             TestServer(application) as server,
@@ -298,6 +301,15 @@ async def test_without_a_leader_the_page_says_so() -> None:
         status, text = await browser.get("")
     assert status == 503
     assert "No replica leads at the moment." in text
+
+
+@pytest.mark.parametrize("base", [BASE, explanations.PAGE])
+async def test_the_page_is_found_without_its_last_slash(base: str) -> None:
+    async with (
+        looking(base=base) as browser,
+        browser.session.get(f"{browser.base}{base}") as told,
+    ):
+        assert (told.status, told.url.path) == (200, f"{base}/")
 
 
 @pytest.mark.parametrize(
