@@ -178,12 +178,13 @@ def test_pods_are_only_too_many_where_all_say_how_many_there_are() -> None:
     ("rank", "told"),
     [("0", ""), ("1", ""), ("2", "value should be less than 2"), ("x", "unsigned integer")],
 )
-def test_a_pod_has_a_number_below_the_count_of_its_group(rank: str, told: str) -> None:
+def test_the_first_pod_has_a_number_below_the_count_of_its_group(rank: str, told: str) -> None:
     def numbered(name: str, number: str) -> PodJob:
         made = pod(name)
         mine = {**made.metadata.labels, labels.POD_RANK: number}
         return replace(made, metadata=msgspec.structs.replace(made.metadata, labels=mine))
 
-    problem = problem_of([numbered("a", "0"), numbered("b", rank)])
+    problem = problem_of([numbered("a", rank), numbered("b", "0")])
     assert told in problem
     assert bool(told) is bool(problem)
+    assert not problem_of([numbered("a", "0"), numbered("b", rank)])

@@ -116,21 +116,15 @@ def _role_problem(pods: Sequence[PodJob]) -> str:
 
 
 def _rank_problem(pods: Sequence[PodJob]) -> str:
-    """Say which pod has a number in the group that none can have."""
-    total = total_count(pods[0].metadata) or len(pods)
-    for meta in (one.metadata for one in pods):
-        text = meta.labels.get(labels.POD_RANK)
-        if text is not None and not text.isdecimal():
-            return (
-                f"incorrect label value {text!r} for Pod '{meta.key}' ({labels.POD_RANK}):"
-                " invalid unsigned integer"
-            )
-        if text is not None and int(text) >= total:
-            return (
-                f"incorrect label value {text!r} for Pod '{meta.key}' ({labels.POD_RANK}):"
-                f" validation error: value should be less than {total}"
-            )
-    return ""
+    """Say that the first pod has a number in the group that none can have, as Kueue does."""
+    total, meta = total_count(pods[0].metadata) or len(pods), pods[0].metadata
+    text = meta.labels.get(labels.POD_RANK)
+    if text is None or (text.isdecimal() and int(text) < total):
+        return ""
+    told = f"incorrect label value {text!r} for Pod '{meta.key}' ({labels.POD_RANK}): "
+    if not text.isdecimal():
+        return f"{told}invalid unsigned integer"
+    return f"{told}validation error: value should be less than {total}"
 
 
 _CHECKS = (count_problem, _missing, _queue_problem, _rank_problem, _role_problem)
