@@ -45,8 +45,12 @@ def _group_of(labels: str, annotations: str) -> str:
 
 _VARIABLES: Final = {
     **variables_of(_WAITS),
-    **topology.variables_of("variables.annotations"),
     "oldAnnotations": "oldObject == null ? {} : oldObject.metadata.?annotations.orValue({})",
+    **topology.variables_of(
+        f"{list(topology.NAMES)}.exists(k,"
+        " variables.annotations[?k] != variables.oldAnnotations[?k])"
+        " ? variables.annotations : {}"  # who changes none of them need not mend them
+    ),
     "group": _group_of("variables.labels", "variables.annotations"),
     "oldGroup": _group_of("variables.oldLabels", "variables.oldAnnotations"),
     "total": f"variables.annotations[?'{POD_GROUP_TOTAL}'].orValue('')",

@@ -18,6 +18,8 @@ NOT_ELASTIC: Final = {REQUIRED: "required", PREFERRED: "preferred"}
 
 GROUP: Final = f"{PREFIX}group-name"
 SLICES: Final = f"{PREFIX}slice-required-topology-constraints"
+NAMES: Final = (*CLOSENESS, SLICE_REQUIRED, SLICE_SIZE, GROUP, SLICES)
+"""All annotations that these demands are on."""
 TRUTH: Final = ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"]
 """What Go reads as a boolean."""
 _LISTED: Final = ", ".join(f'"{one}"' for one in CLOSENESS)
