@@ -24,7 +24,7 @@ def parts(asked: Asked, name: str, *, shown: int, in_all: int) -> dict[str, Any]
     end = offset + shown
     return {
         "first": offset + 1 if shown else 0,
-        "last": end,
+        "last": end if shown else 0,
         "in_all": in_all,
         "before": f"?{at(max(0, offset - ROWS))}" if offset else "",
         "after": f"?{at(offset + ROWS)}" if shown and end < in_all else "",

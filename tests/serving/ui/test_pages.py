@@ -266,6 +266,7 @@ async def test_a_long_line_is_shown_in_parts(path: str, shown: str, others: str)
         pytest.param("", "1 to 50 of 120", 0, ["?nodes=50"], id="the first"),
         pytest.param("?nodes=50", "51 to 100 of 120", 50, ["?", "?nodes=100"], id="second"),
         pytest.param("?nodes=100", "101 to 120 of 120", 100, ["?nodes=50"], id="the last"),
+        pytest.param("?nodes=150", "0 to 0 of 120", 150, ["?nodes=100"], id="behind the last"),
     ],
 )
 async def test_devices_are_shown_some_nodes_at_a_time(
