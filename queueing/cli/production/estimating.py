@@ -1,16 +1,18 @@
 """Has a process of its own make each estimate: it computes for seconds, and then gives all back.
 
-One is made at a time, with a low priority, so that whoever asks for many delays only himself.
+One is made at a time, with a low priority, so that decisions are not delayed by who asks for many.
 """
 
 import asyncio
 import contextlib
+import logging
 import os
 import sys
 
 from queueing.cli.production.lifeline import VARIABLE
 from queueing.serving.estimates import PATIENCE_S, EstimateError
 
+logger = logging.getLogger(__name__)
 _turn = asyncio.Lock()
 
 
@@ -34,5 +36,7 @@ async def estimated(snapshot: str, key: str) -> bytes:
     except TimeoutError as error:
         raise EstimateError("there is no estimate in time; ask again") from error
     if process.returncode:
-        raise EstimateError(f"no estimate can be made: {told.decode(errors='replace').strip()}")
+        # What it says may be of other namespaces than those of who asks.
+        logger.error("no estimate of %s: %s", key, told.decode(errors="replace").strip())
+        raise EstimateError("no estimate can be made; the log of the controller says why")
     return body

@@ -51,9 +51,14 @@ def test_an_estimate_of_a_snapshot_is_its_json() -> None:
     assert "1970-01-01T00:01:00Z" <= told.half.earliest <= "1970-01-01T01:00:00Z"
 
 
-def test_a_snapshot_that_cannot_be_read_is_told() -> None:
-    with pytest.raises(EstimateError, match="is no recording"):
+def test_why_no_estimate_can_be_made_is_logged_and_not_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(EstimateError) as error:
         asyncio.run(estimated("{}\n", "team/waits"))
+    assert str(error.value) == "no estimate can be made; the log of the controller says why"
+    assert "no estimate of team/waits" in caplog.text
+    assert "is no recording" in caplog.text
 
 
 def test_a_snapshot_that_takes_too_much_memory_is_told() -> None:
