@@ -81,15 +81,15 @@ async def _ask(asked: Named, options: Options) -> tuple[Explanation | None, str]
             return None, namespace
         found = DECODER.decode(body)
         if options["eta"] and isinstance(found, WorkloadExplanation) and found.state == "Waiting":
-            found = msgspec.structs.replace(found, estimate=await _estimate(client, path))
+            found = msgspec.structs.replace(found, estimate=await estimate_at(client, path))
     return found, namespace
 
 
-async def _estimate(client: Client, path: str) -> Estimate | None:
+async def estimate_at(client: Client, path: str) -> Estimate | None:
     """Return the controller's estimate; None, and a word on it, where it makes none."""
     try:
         body = await client.send(Request("GET", f"{API}/{path}/estimate"))
-    except (NotFoundError, UnavailableError) as error:
+    except KubeError as error:  # whatever it is, the explanation stands without
         click.echo(f"Warning: nobody says when it will be admitted: {error}", err=True)
         return None
     return msgspec.json.decode(body, type=Estimate)
