@@ -185,6 +185,8 @@ class App:
             yield Standby(self._client, self._rules, self.reporter).run()
         yield report(self._client, self._client.cluster.server, self._clock)
         yield measure(self.reporter.lagged, self._clock)
+        if self._recording is not None:
+            yield self._recording.keep_flushed()
         if self._options.serving_socket is not None:
             yield Broadcast(self._options.serving_socket, self.reporter, self._clock).run()
 
