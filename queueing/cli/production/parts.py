@@ -151,8 +151,13 @@ def _to_the_end(flags: Flags, work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             run_to_the_end(work)
     except* (ConfigurationError, BadAddressError, OSError) as found:
-        first: BaseException = found
-        while isinstance(first, BaseExceptionGroup):
-            first = first.exceptions[0]
-        told = first.strerror if isinstance(first, OSError) and first.strerror else str(first)
-        raise UsageProblem(told) from first
+        raise UsageProblem(first_of(found)) from found
+
+
+def first_of(found: BaseException) -> str:
+    """Say in words which of some failures came first: of a file, with its path."""
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    if not isinstance(found, OSError) or not found.strerror:
+        return str(found)
+    return f"{found.filename}: {found.strerror}" if found.filename else found.strerror

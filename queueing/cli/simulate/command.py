@@ -159,7 +159,7 @@ def _write(path: str, report: Any) -> None:
     from queueing.sim.simulation.page import page  # noqa: PLC0415 - slow to import
 
     try:
-        Path(path).write_text(page(report))
+        Path(path).write_text(page(report), encoding="utf-8")
     except OSError as error:
         raise UsageProblem(f"{path}: {error.strerror}") from error
     click.echo(f"The page is in {path}.", err=True)

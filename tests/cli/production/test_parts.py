@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from queueing.cli.production.choices import Flags
-from queueing.cli.production.parts import serving_options
+from queueing.cli.production.parts import first_of, serving_options
+from queueing.controller.process.recording_file import RecordingFile
 from queueing.serving.process import ServingOptions
 from queueing_api.config.ciphers import OPENSSL_NAMES
 from queueing_api.config.load import ConfigurationError, load
@@ -70,3 +71,11 @@ def test_openssl_knows_each_cipher_suite_that_can_be_chosen(name: str) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers(f"{name}:@SECLEVEL=0")
     assert name in [one["name"] for one in context.get_ciphers()]
+
+
+def test_a_file_that_cannot_be_written_is_told_with_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "life.jsonl"
+    with pytest.raises(OSError) as error:
+        RecordingFile(path)
+    group = BaseExceptionGroup("tasks", [BaseExceptionGroup("more", [error.value])])
+    assert first_of(group) == f"{path}: No such file or directory"
