@@ -94,6 +94,15 @@ class Tenant:
             if keys is None or key in keys
         )
 
+    def leaves(self) -> set[str]:
+        """Return the leaves in which it has pods."""
+        return {
+            key
+            for place in self.places
+            for key, amounts in place.usage.items()
+            if amounts.get(PODS, 0)
+        }
+
 
 def flavors_of(memory: Memory) -> list[FlavorName]:
     """Return the flavors that have a topology with levels."""

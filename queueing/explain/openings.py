@@ -121,6 +121,11 @@ class _Search:
             for one in sorted(tenants_of(memory, flavor), key=_order)
             if below is None or one.holder.priority < below or not one.holder.runs
         ]
+        self._at: dict[str, list[int]] = {}
+        """Leaf → which tenants have pods there, in their order."""
+        for number, one in enumerate(self._tenants):
+            for key in one.leaves():
+                self._at.setdefault(key, []).append(number)
 
     def price(self, who: tuple[Tenant, ...]) -> tuple[float, int]:
         running = [one for one in who if one.holder.runs]
@@ -131,8 +136,8 @@ class _Search:
         """Return who must go so that pods fit into a domain; None if all of them is not enough."""
         tree = self._forest.tree(self._flavor)
         leaves = tree.domains.below(domain, len(tree.levels) - 1)
-        keys = {tree.key_at(leaf) for leaf in leaves}
-        there = [one for one in self._tenants if one.pods(keys)]
+        numbers = {one for leaf in leaves for one in self._at.get(tree.key_at(leaf), ())}
+        there = [self._tenants[one] for one in sorted(numbers)]
         gone: list[Tenant] = []
         with self._forest.attempt():
             while self._fits(domain) < self._count:

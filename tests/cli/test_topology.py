@@ -33,6 +33,18 @@ running:
   high: {cpu: 1, count: 4, priority: 9, on: {n4: 4}}
   young: {cpu: 1, count: 2, priority: 1, on: {n2: 2}}
 """
+OTHER = """\
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: cubes}
+spec: {levels: [{nodeLabel: cube}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: tpu}
+spec: {nodeLabels: {pool: tpu}, topologyName: cubes}
+"""
 
 
 @pytest.fixture
@@ -117,6 +129,17 @@ def test_the_cheapest_stop_is_told_first(world: Path) -> None:
 def test_workloads_of_a_high_priority_may_be_left_out(world: Path) -> None:
     told = opened(world, "--count", "5", "--level", "rack", "--below", "9")
     assert told == [("a/r1", ["team/young"], 5)]
+
+
+def test_a_level_that_only_one_topology_has_means_the_flavors_of_that_topology(
+    world: Path,
+) -> None:
+    with world.open("a") as file:
+        file.write(OTHER)
+    assert opened(world, "--count", "5", "--level", "rack")[0][0] == "a/r1"
+    result = ask("-f", str(world), "--count", "5", "--level", "rack", "--flavor", "tpu")
+    assert result.exit_code == 2
+    assert "the topology of flavor tpu has no level rack; it has cube" in result.output
 
 
 def test_what_no_domain_could_ever_hold_is_said(world: Path) -> None:

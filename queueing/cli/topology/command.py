@@ -102,8 +102,10 @@ def _layouts(memory: Memory, options: dict[str, Any]) -> Iterator[Found]:
     if chosen and chosen not in names:
         known = f"those that have one: {', '.join(names)}" if names else "no flavor has one"
         raise UsageProblem(f"there is no ResourceFlavor {chosen} with a topology; {known}")
-    pod = _pod(options["pod"])
-    for name in [FlavorName(chosen)] if chosen else names:
+    pod, level = _pod(options["pod"]), options["level"]
+    asked = [FlavorName(chosen)] if chosen else names
+    having = [name for name in asked if level in memory.tree.forest.tree(name).levels]
+    for name in having or asked:  # whoever names a level means the flavors that have it
         count = options["count"]
         yield (
             layout_of(memory, name, pod),
