@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -101,3 +102,16 @@ def test_every_rule_of_our_own_definitions_has_a_row(kind: str) -> None:
         if not any(one in rule.message or rule.message in one for one in said)
     ]
     assert without == []
+
+
+def test_a_pod_whose_topology_would_be_refused_today_may_get_a_label() -> None:
+    """It was let in before. No server with these rules makes one, so that it is no row."""
+    (sound,) = (row for row in rows() if row.id == "Pod: a pod")
+    wrong = {
+        "kueue.x-k8s.io/podset-required-topology": "the rack",
+        "kueue.x-k8s.io/podset-slice-size": "two",
+    }
+    old = merged(sound.new, {"metadata": {"annotations": wrong}})
+    new = merged(old, {"metadata": {"labels": {"team": "vision"}}})
+    assert asked(replace(sound, new=new)), "at its creation"
+    assert asked(replace(sound, old=old, new=new)) == []
