@@ -199,7 +199,33 @@ def create(space: World, row: Row, name: str, pods: Pods) -> Object:
     api_version, _, kind = row.kind.rpartition("/")
     meta = {"name": name, "namespace": space.namespace, "labels": {QUEUE_NAME: "team"}}
     body = {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": row.spec(pods)}
-    return space.api.create(body)
+    if row.framework != TRAIN_JOB:
+        return space.api.create(body)
+    # This trainer leaves a JobSet suspended for ever if its TrainJob is resumed while it makes it.
+    hold(space, "Hold")
+    made = space.api.create(body)
+    wait(space, row, name, lambda one: holds(one, "Suspended"), "suspended by its controller")
+    space.api.wait(
+        JOB_SET,
+        lambda found: any(holds(one, "Suspended") for one in found),
+        namespace=space.namespace,
+        what="a JobSet that waits",
+    )
+    hold(space, "None")
+    return made
+
+
+def hold(space: World, policy: str) -> None:
+    """Stop or open the queue, and wait until that is in force."""
+    patch = {"spec": {"stopPolicy": policy}}
+    space.api.patch("LocalQueue", "team", patch, namespace=space.namespace)
+    space.api.wait(
+        "LocalQueue",
+        lambda found: all(holds(one, "Active") is (policy == "None") for one in found),
+        namespace=space.namespace,
+        name="team",
+        what=f"stopPolicy {policy} in force",
+    )
 
 
 def is_suspended(row: Row, one: Object) -> bool:
