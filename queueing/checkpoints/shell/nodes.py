@@ -65,8 +65,7 @@ class NodeReconciler:
             step = Evict(reason=EvictionReason.NODE_FAILURES, message=message(key, end))
             body = outbound.evict(workload, step, self.term.clock.now())
             await self.term.writes.patch_workload(workload, body)
-            reason = f"EvictedDueTo{step.wire_reason}"
-            self.term.events.workload(workload.metadata, reason, step.message, warning=True)
+            self.term.events.evicted(workload.metadata, step, warning=True)
             self.term.reporter.evicted(workload, step.reason, step.cause)
 
     async def _concerned(self, node: str) -> list[Workload]:

@@ -141,7 +141,9 @@ class Effects:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
         if decision.reason is PreemptionReason.FLAVOR_MIGRATION:
-            await self._migrate(decision, victim, decided)
+            moved = messages.migrated(decision)
+            step = Evict(reason=EvictionReason.FLAVOR_MIGRATION, message=moved)
+            await self._evict(decision, victim, step, decided)
             return
         preemptor = self._term.objects.workloads.get(decision.preemptor)
         job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
@@ -152,15 +154,7 @@ class Effects:
         if await self._perform(decision, victim, body, decided):
             events = self._term.events
             events.workload(victim.metadata, "Preempted", message)
-            events.workload(victim.metadata, "EvictedDueToPreempted", message)
-
-    async def _migrate(self, decision: Preempt, variant: Workload, decided: float) -> None:
-        """Evict a variant that makes way for one of the same workload."""
-        step = Evict(reason=EvictionReason.FLAVOR_MIGRATION, message=messages.migrated(decision))
-        body = outbound.evict(variant, step, self._term.clock.now())
-        if await self._perform(decision, variant, body, decided):
-            reason = f"EvictedDueTo{step.wire_reason}"
-            self._term.events.workload(variant.metadata, reason, step.message)
+            events.evicted(victim.metadata, step)
 
     async def _place(self, decision: Place, decided: float) -> None:
         workload = self._in_need(decision)
@@ -181,10 +175,14 @@ class Effects:
             self._settle(decision, Verdict.REFUSED, "the Workload needs no such places any more")
             return
         step = Evict(reason=EvictionReason.NODE_FAILURES, message=decision.message)
+        await self._evict(decision, workload, step, decided)
+
+    async def _evict(
+        self, decision: Preempt | Strand, workload: Workload, step: Evict, decided: float
+    ) -> None:
         body = outbound.evict(workload, step, self._term.clock.now())
         if await self._perform(decision, workload, body, decided):
-            reason = f"EvictedDueTo{step.wire_reason}"
-            self._term.events.workload(workload.metadata, reason, step.message)
+            self._term.events.evicted(workload.metadata, step)
 
     def _tell_stranded(self, decision: Strand) -> None:
         workload = self._current(decision)

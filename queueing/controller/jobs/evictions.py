@@ -26,8 +26,7 @@ class Evictions:
             return
         body = outbound.evict(workload, step, self._clock.now())
         await self._writes.patch_workload(workload, body)
-        reason = f"EvictedDueTo{step.wire_reason}"
-        self._events.workload(workload.metadata, reason, step.message, warning=True)
+        self._events.evicted(workload.metadata, step, warning=True)
 
     async def break_up(self, gang: Gang, action: BreakUp) -> None:
         """Evict a Workload that lost a part."""
@@ -56,8 +55,7 @@ class Evictions:
     async def _evict(self, gang: Gang, workload: Workload, step: Evict) -> None:
         body = outbound.evict(workload, step, self._clock.now())
         await self._writes.patch_workload(workload, body)
-        reason = f"EvictedDueTo{step.wire_reason}"
-        self._events.workload(workload.metadata, reason, step.message, warning=True)
+        self._events.evicted(workload.metadata, step, warning=True)
         self._reporter.evicted(workload, step.reason, step.cause)
         for job in gang.form.owners(gang, workload):
             self._events.job(job, step.wire_reason, step.message, warning=True)

@@ -164,8 +164,7 @@ class Failures:
         )
         body = outbound.evict(workload, step, self._term.clock.now())
         await self._term.writes.patch_workload(workload, body)
-        reason = f"EvictedDueTo{step.wire_reason}"
-        self._term.events.workload(workload.metadata, reason, step.message)
+        self._term.events.evicted(workload.metadata, step)
         self._term.reporter.evicted(workload, step.reason, step.cause)
 
     async def _end(self, pod: PlacedPod) -> None:

@@ -255,8 +255,7 @@ class Variants:
 
     async def _evict(self, workload: Workload, step: Evict, now: float) -> None:
         await self._writes.patch_workload(workload, outbound.evict(workload, step, now))
-        reason = f"EvictedDueTo{step.wire_reason}"
-        self._events.workload(workload.metadata, reason, step.message)
+        self._events.evicted(workload.metadata, step)
         self._reporter.evicted(workload, step.reason, step.cause)
 
     async def _admit(self, parent: Workload, variant: Workload, now: float) -> None:

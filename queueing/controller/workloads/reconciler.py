@@ -176,8 +176,7 @@ class WorkloadReconciler:
                 self._confirmed(workload)
             case Evict():
                 await self._writes.patch_workload(workload, outbound.evict(workload, step, now))
-                reason = f"EvictedDueTo{step.wire_reason}"
-                self._events.workload(workload.metadata, reason, step.message)
+                self._events.evicted(workload.metadata, step)
                 self._evicted(workload, step.reason, step.cause)
             case Condemn():
                 await self._writes.patch_workload(workload, outbound.condemn(workload, step, now))

@@ -8,6 +8,7 @@ waits is recorded in both modes; on its Jobs as well, except in Kueue mode.
 from collections.abc import Iterable
 from typing import Protocol
 
+from queueing.core.lifecycle.steps import Evict
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
 from queueing.translate.jobs.composition import API_VERSION
@@ -35,6 +36,10 @@ class Events:
         """Record an Event of a Workload, unless its reason is left out in this mode."""
         if reason not in self._left_out:
             self._write(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
+
+    def evicted(self, meta: Meta, step: Evict, *, warning: bool = False) -> None:
+        """Record the eviction of a Workload, by its reason."""
+        self.workload(meta, f"EvictedDueTo{step.wire_reason}", step.message, warning=warning)
 
     def cohort(self, meta: Meta, trouble: str) -> None:
         """Record which part of a Cohort's spec is ignored; a Cohort has no condition to say so."""

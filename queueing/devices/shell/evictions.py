@@ -66,6 +66,5 @@ class DeviceEvictions:
         await self.term.writes.patch_workload(
             workload, outbound.evict(workload, step, self.term.clock.now())
         )
-        reason = f"EvictedDueTo{step.wire_reason}"
-        self.term.events.workload(workload.metadata, reason, why, warning=True)
+        self.term.events.evicted(workload.metadata, step, warning=True)
         self.term.reporter.evicted(workload, step.reason, "")

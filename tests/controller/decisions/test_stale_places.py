@@ -48,7 +48,7 @@ async def test_only_what_the_engine_stands_by_is_written(
         objects=quiet(workloads={W: FAILED}),
         engine=quiet(stands_by=lambda one: stands and one == decision, settle=settled.append),
         writes=quiet(perform=perform),
-        events=quiet(workload=lambda *_: None),
+        events=quiet(workload=lambda *_: None, evicted=lambda *_: None),
         reporter=quiet(judged=lambda *_: None, decided=lambda *_: None),
         clock=quiet(now=lambda: 1_000.0),
     )

@@ -11,8 +11,11 @@ from queueing.controller.placement.placed_workloads import PlacedWorkloads
 from queueing.controller.placement.pods import Pods
 from queueing.controller.stores.objects import Objects
 from queueing.controller.term import Term
+from queueing.controller.writing.events import Events
 from queueing.core.names import Key
+from queueing.core.settings import Compatibility
 from queueing.core.topology.health import KUEUE_HEALTH
+from queueing.kube.events import EventNote, Regarding
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.placed_pods import PlacedPod
@@ -31,20 +34,22 @@ class Cluster:
     def __init__(self) -> None:
         self.objects, self.written, self.told = Objects(), list[dict[str, Any]](), list[str]()
         writes = SimpleNamespace(patch_workload=self._patch_workload, patch=self._patch)
-        events = SimpleNamespace(
-            workload=lambda _, reason, text, **__: self.told.append(f"{reason}: {text}"),
-            pod=lambda meta, reason, _: self.told.append(f"{meta.name} {reason}"),
-        )
         term = SimpleNamespace(
             objects=self.objects,
             writes=writes,
-            events=events,
+            events=Events(self, Compatibility.KUEUE),
             reporter=SimpleNamespace(evicted=lambda *_: None),
             clock=SimpleNamespace(now=lambda: 1_000.0),
         )
         self.pods, self.placed = Pods(), PlacedWorkloads(self.objects)
         self.failures = Failures(cast("Term", term), self.placed, self.pods, KUEUE_HEALTH)
         self.pods.hear.append(self.failures.pod_changed)
+
+    def record(self, regarding: Regarding, note: EventNote) -> None:
+        of_pod = regarding.kind == "Pod"
+        self.told.append(
+            f"{regarding.name} {note.reason}" if of_pod else f"{note.reason}: {note.message}"
+        )
 
     async def _patch_workload(self, _: Workload, body: bytes) -> None:
         self.written.append(json.loads(body)["status"])
