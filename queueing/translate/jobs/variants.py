@@ -5,7 +5,7 @@ parent has: its variants do not inherit them.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,12 @@ from queueing.translate import labels
 from queueing.translate.jobs.composition import API_VERSION, owner_reference, workload_name
 from queueing.translate.jobs.management import controller_of
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
-from queueing.translate.wire.workloads import Admission, PriorityClassRef, Workload
+from queueing.translate.wire.workloads import (
+    Admission,
+    PriorityClassRef,
+    Workload,
+    WorkloadSpec,
+)
 
 _OF_THE_PARENT = frozenset(
     {
@@ -34,13 +39,15 @@ _OF_A_NAME = re.compile(r"-[0-9a-f]{5}$")
 _DIGITS = 6
 _NAME_MAX = 253
 FOLLOWED = (
-    "podSets",
-    "queueName",
+    "pod_sets",
+    "queue_name",
     "priority",
-    "priorityClassRef",
-    "maximumExecutionTimeSeconds",
+    "priority_class_ref",
+    "maximum_execution_time_seconds",
 )
 """Fields of the spec that a variant has of its parent for as long as it holds no quota."""
+_AS_STORED = {one.name: one.encode_name for one in msgspec.structs.fields(WorkloadSpec)}
+"""Fields of a spec, as they are called in what is stored."""
 FOLLOWED_MARKS = (labels.ADMISSION_GATED_BY, labels.PRIORITY_BOOST)
 """Annotations that it always has of its parent."""
 
@@ -124,42 +131,34 @@ def _without_places(held: Admission) -> tuple[object, ...]:
 def follows_parent(variant: Workload, parent: Workload) -> bool:
     """Say whether a variant asks for what its parent does."""
     mine, theirs = variant.spec, parent.spec
-    if not _alike(variant, parent):
-        return False
-    same_class = mine.priority_class_ref == theirs.priority_class_ref
-    if variant.status.is_true("QuotaReserved"):  # what holds quota changes only its priority
-        may_differ = not _may_change(mine.priority_class_ref, theirs.priority_class_ref)
-        return (same_class or may_differ) and mine.priority == theirs.priority
-    return (
-        same_class
-        and (mine.pod_sets, mine.queue_name, mine.priority)
-        == (theirs.pod_sets, theirs.queue_name, theirs.priority)
-        and mine.maximum_execution_time_seconds == theirs.maximum_execution_time_seconds
-    )
+    names = _followed_fields(variant, theirs.priority_class_ref)
+    same_fields = all(getattr(mine, name) == getattr(theirs, name) for name in names)
+    own, given = variant.metadata.annotations, parent.metadata.annotations
+    return same_fields and all(own.get(name) == given.get(name) for name in FOLLOWED_MARKS)
 
 
 def followed(variant: Workload, parent: bytes) -> dict[str, Any]:
     """Return what a variant gets anew of its parent, which is as stored."""
     found = msgspec.json.decode(parent, type=_Stored)
-    names: tuple[str, ...] = FOLLOWED
-    if variant.status.is_true("QuotaReserved"):
-        theirs = msgspec.convert(found.spec.get("priorityClassRef"), PriorityClassRef | None)
-        changes = _may_change(variant.spec.priority_class_ref, theirs)
-        names = ("priority", "priorityClassRef") if changes else ("priority",)
+    theirs = msgspec.convert(found.spec.get("priorityClassRef"), PriorityClassRef | None)
+    names = [_AS_STORED[name] for name in _followed_fields(variant, theirs)]
     marks = {name: found.metadata.annotations.get(name) for name in FOLLOWED_MARKS}
     spec = {name: found.spec.get(name) for name in names}
     return {"metadata": {"annotations": marks}, "spec": spec}
 
 
-def _may_change(mine: PriorityClassRef | None, theirs: PriorityClassRef | None) -> bool:
-    """Say whether the API lets a Workload that holds quota have another priority class."""
+def _followed_fields(variant: Workload, theirs: PriorityClassRef | None) -> Sequence[str]:
+    """Return which fields a variant follows now, by the priority class of its parent.
+
+    What holds quota changes only its priority, and the API lets it have another class only where
+    both are WorkloadPriorityClasses.
+    """
+    if not variant.status.is_true("QuotaReserved"):
+        return FOLLOWED
+    mine = variant.spec.priority_class_ref
     kinds = [None if one is None else one.kind for one in (mine, theirs)]
-    return kinds == ["WorkloadPriorityClass", "WorkloadPriorityClass"]
-
-
-def _alike(variant: Workload, parent: Workload) -> bool:
-    mine, theirs = variant.metadata.annotations, parent.metadata.annotations
-    return all(mine.get(name) == theirs.get(name) for name in FOLLOWED_MARKS)
+    both = kinds == ["WorkloadPriorityClass", "WorkloadPriorityClass"]
+    return ("priority", "priority_class_ref") if both else ("priority",)
 
 
 def _inherited(marks: Mapping[str, str]) -> dict[str, str]:
