@@ -1,8 +1,8 @@
 """Patches of concurrent admission: of a parent, by the variant that it runs by, and of variants."""
 
 from queueing.translate.labels import VARIANT_GATE, VARIANT_PARENT
-from queueing.translate.outbound.conditions import Conditions, patch
-from queueing.translate.outbound.workloads import BLOCKED
+from queueing.translate.outbound.conditions import patch
+from queueing.translate.outbound.workloads import BLOCKED, conditions_of, forgive
 from queueing.translate.times import timestamp
 from queueing.translate.wire.workloads import Workload
 
@@ -14,14 +14,11 @@ def mark_parent(workload: Workload) -> bytes:
 
 def admit_through(parent: Workload, variant: Workload, admission: object, now: float) -> bytes:
     """Give a parent the admission of a variant, as it is stored."""
-    conditions = _conditions(parent, now)
+    conditions = conditions_of(parent, now)
     message = f"The variant {variant.metadata.name} is admitted"
     for kind in ("QuotaReserved", "Admitted"):
         conditions.set(kind, true=True, reason=kind, message=message)
-    for earlier in ("Evicted", "Preempted"):
-        if conditions.is_true(earlier):
-            told = f"Previously: {conditions.message(earlier)}"
-            conditions.set(earlier, true=False, reason="QuotaReserved", message=told)
+    forgive(conditions)
     if not conditions.is_true("Requeued"):
         conditions.drop("Requeued")
     status = {"admission": admission, "conditions": conditions.wire()}
@@ -35,7 +32,7 @@ def move(parent: Workload, admission: object) -> bytes:
 
 def mirror(variant: Workload, parent: Workload, now: float) -> bytes:
     """Tell a variant whether the pods of its parent, which runs by it, are ready."""
-    conditions = _conditions(variant, now)
+    conditions = conditions_of(variant, now)
     ready = parent.status.condition("PodsReady")
     if ready is not None:
         is_true = ready.status == "True"
@@ -45,7 +42,7 @@ def mirror(variant: Workload, parent: Workload, now: float) -> bytes:
 
 def open_gate(variant: Workload, now: float) -> bytes:
     """Open the preemption gate of a variant."""
-    conditions = _conditions(variant, now)
+    conditions = conditions_of(variant, now)
     if conditions.is_true(BLOCKED):
         conditions.set(
             BLOCKED,
@@ -56,8 +53,3 @@ def open_gate(variant: Workload, now: float) -> bytes:
     gate = {"name": VARIANT_GATE, "position": "Open", "lastTransitionTime": timestamp(now)}
     status = {"preemptionGates": [gate], "conditions": conditions.wire()}
     return patch(variant.metadata, {"status": status})
-
-
-def _conditions(workload: Workload, now: float) -> Conditions:
-    generation = workload.metadata.generation
-    return Conditions(workload.status.conditions, now=now, generation=generation)

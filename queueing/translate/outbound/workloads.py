@@ -25,9 +25,10 @@ from queueing.core.lifecycle.steps import (
 from queueing.core.reasons import GATED
 from queueing.core.topology.encoding import encode
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
+from queueing.translate.outbound import checks
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
-from queueing.translate.wire.workloads import CheckState, SchedulingStats, Workload
+from queueing.translate.wire.workloads import SchedulingStats, Workload
 from queueing_api.quantity import format_amount
 
 RETURN_MESSAGES: Mapping[Return, str] = {
@@ -53,12 +54,9 @@ _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 
 def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
     """Write a reservation of quota; without admission checks also `Admitted`, in one write."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     _reserve(conditions, decision.cluster_queue)
-    for earlier in ("Evicted", "Preempted"):
-        if conditions.is_true(earlier):
-            message = f"Previously: {conditions.message(earlier)}"
-            conditions.set(earlier, true=False, reason="QuotaReserved", message=message)
+    forgive(conditions)
     status: dict[str, Any] = {
         "admission": {
             "clusterQueue": decision.cluster_queue,
@@ -71,10 +69,12 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
     elif requeued == INADMISSIBLE:
         conditions.drop("Requeued")
     known = workload.status.admission_checks
-    passed = [_check_entry(one) for one in known if one.state == "Ready"]
+    passed = [checks.kept(one) for one in known if one.state == "Ready"]
     if decision.checks:
         retries = {one.name: one.retry_count for one in known}
-        opened = [_pending_check(name, retries.get(name, 0), now) for name in decision.checks]
+        opened = [
+            checks.pending(name, now, retries=retries.get(name, 0)) for name in decision.checks
+        ]
         status["admissionChecks"] = passed + opened
         if conditions.is_true("Admitted"):
             unready = "The workload has admission checks that are not ready"
@@ -91,7 +91,7 @@ def place(workload: Workload, decision: Place, now: float) -> bytes:
 
     All else of the admission stays as it is stored, to the letter.
     """
-    conditions, admission = _conditions(workload, now), workload.status.admission
+    conditions, admission = conditions_of(workload, now), workload.status.admission
     stored = [] if admission is None else msgspec.to_builtins(admission.pod_set_assignments)
     found = {one.name: one for one in decision.pod_sets}
     for one in stored:
@@ -112,7 +112,7 @@ def place(workload: Workload, decision: Place, now: float) -> bytes:
 def note_failed_nodes(workload: Workload, names: Sequence[str], now: float) -> bytes:
     """Write which nodes of an admission failed."""
     failed = [{"name": one} for one in names] or None
-    return _status(workload, {"unhealthyNodes": failed}, _conditions(workload, now))
+    return _status(workload, {"unhealthyNodes": failed}, conditions_of(workload, now))
 
 
 def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
@@ -126,7 +126,7 @@ def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
         return None
     if not trouble and said.reason != Reason.MISCONFIGURED:
         return None
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     _reserve(conditions, admission.cluster_queue, trouble)
     if trouble and said.message == conditions.message("QuotaReserved"):
         return None
@@ -135,7 +135,7 @@ def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
 
 def confirm(workload: Workload, now: float) -> bytes:
     """Set `Admitted` of a workload with a reservation whose admission checks are all ready."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     _admit(conditions)
     return _status(workload, {}, conditions)
 
@@ -147,7 +147,7 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
     or if this eviction is for pods that never were ready. A workload without quota is put on hold
     or requeued in the same write.
     """
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     reason = step.wire_reason
     conditions.set("Evicted", true=True, reason=reason, message=step.message)
     if preempted:
@@ -160,9 +160,9 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
     status |= _requeue_state(workload, step)
     if workload.status.unhealthy_nodes:
         status["unhealthyNodes"] = None
-    checks = workload.status.admission_checks
-    if any(one.state != "Pending" for one in checks):
-        status["admissionChecks"] = [_reset(one, now) for one in checks]
+    known = workload.status.admission_checks
+    if any(one.state != "Pending" for one in known):
+        status["admissionChecks"] = [checks.reset(one, now) for one in known]
     if not conditions.is_true("QuotaReserved"):
         _set_aside(conditions, reason, step.message)
     return _status(workload, status, conditions)
@@ -170,7 +170,7 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
 
 def release(workload: Workload, now: float) -> bytes:
     """Release an evicted workload's quota, once nothing of it runs any more."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     reason, message = conditions.reason("Evicted"), conditions.message("Evicted")
     _set_aside(conditions, reason, message)
     started = workload.status.condition("Admitted")
@@ -184,14 +184,14 @@ def release(workload: Workload, now: float) -> bytes:
 
 def hold(workload: Workload, message: str, now: float) -> bytes:
     """Take back the quota of a Workload, if it has any, and queue it no more until `resume`."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     _set_aside(conditions, ON_HOLD, message)
     return _status(workload, {"admission": None}, conditions)
 
 
 def resume(workload: Workload, message: str, now: float) -> bytes:
     """Queue a Workload again that was on hold."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     reason = Reason.PENDING_EVALUATION
     conditions.set("QuotaReserved", true=False, reason=reason, message=message)
     conditions.drop("Requeued")
@@ -203,7 +203,7 @@ def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
 
     For a reactivated one the count of its attempts and its execution time begin anew.
     """
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     returned(conditions, step.reason)
     status: dict[str, Any] = {}
     if step.reason is Return.REACTIVATED:
@@ -215,7 +215,7 @@ def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
 
 def set_aside(workload: Workload, step: SetAside, now: float) -> bytes:
     """Say that the cluster has too few devices for a workload, or take that back."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     if step.message:
         reason = Reason.MISCONFIGURED
         conditions.set("QuotaReserved", true=False, reason=reason, message=step.message)
@@ -233,19 +233,26 @@ def returned(conditions: Conditions, reason: Return) -> None:
     conditions.set("Requeued", true=True, reason=reason, message=RETURN_MESSAGES[reason])
 
 
+def forgive(conditions: Conditions) -> None:
+    """Set `Evicted` and `Preempted` to False of a workload that has quota again."""
+    for earlier in ("Evicted", "Preempted"):
+        if conditions.is_true(earlier):
+            message = f"Previously: {conditions.message(earlier)}"
+            conditions.set(earlier, true=False, reason="QuotaReserved", message=message)
+
+
 def follow_checks(workload: Workload, names: Sequence[str], now: float) -> bytes:
     """Add and remove admission checks of a reservation, to those that its queue requires."""
     known = {one.name: one for one in workload.status.admission_checks}
-    checks = [
-        _check_entry(known[name]) if name in known else _pending_check(name, 0, now)
-        for name in names
+    entries = [
+        checks.kept(known[name]) if name in known else checks.pending(name, now) for name in names
     ]
-    return _status(workload, {"admissionChecks": checks or None}, _conditions(workload, now))
+    return _status(workload, {"admissionChecks": entries or None}, conditions_of(workload, now))
 
 
 def condemn(workload: Workload, step: Condemn, now: float) -> bytes:
     """Set `DeactivationTarget`: the workload will be deactivated by the next write, and why."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     conditions.set("DeactivationTarget", true=True, reason=step.cause, message=step.message)
     return _status(workload, {}, conditions)
 
@@ -257,7 +264,7 @@ def deactivate(workload: Workload) -> bytes:
 
 def wait(workload: Workload, decision: Wait, now: float) -> bytes:
     """Write into `QuotaReserved` why the workload waits."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     conditions.set("QuotaReserved", true=False, reason=decision.reason, message=decision.message)
     if conditions.is_true("Admitted"):
         _unadmit(conditions, "NoReservation", NO_RESERVATION)
@@ -268,7 +275,7 @@ def wait(workload: Workload, decision: Wait, now: float) -> bytes:
 
 def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
     """Set `PodsReady`: all pods are ready, or some no longer are."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     lost_before = conditions.reason("PodsReady") == PodsUnready.WAIT_FOR_RECOVERY
     if ready:
         message = "All pods reached readiness and the workload is running"
@@ -283,7 +290,7 @@ def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
 
 def await_replacements(workload: Workload, *, awaits: bool, now: float) -> bytes:
     """Set `WaitingForReplacementPods`: a group lacks pods that failed or were deleted, or not."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     reason, message = "PodsReady", "No pods need replacement"
     if awaits and conditions.is_true("Evicted"):
         reason, message = conditions.reason("Evicted"), conditions.message("Evicted")
@@ -295,7 +302,7 @@ def await_replacements(workload: Workload, *, awaits: bool, now: float) -> bytes
 
 def finish(workload: Workload, reason: str, message: str, now: float) -> bytes:
     """Set `Finished`, by reason Succeeded, Failed, OutOfSync, OwnerNotFound or FailedToStart."""
-    conditions = _conditions(workload, now)
+    conditions = conditions_of(workload, now)
     conditions.set("Finished", true=True, reason=reason, message=message)
     return _status(workload, {}, conditions)
 
@@ -303,7 +310,7 @@ def finish(workload: Workload, reason: str, message: str, now: float) -> bytes:
 def reclaim(workload: Workload, counts: Mapping[str, int], now: float) -> bytes:
     """Write `reclaimablePods`: pods that will not be needed again; counts only grow."""
     pods = [{"name": name, "count": count} for name, count in counts.items()]
-    return _status(workload, {"reclaimablePods": pods}, _conditions(workload, now))
+    return _status(workload, {"reclaimablePods": pods}, conditions_of(workload, now))
 
 
 def drop_finalizer(workload: Workload) -> bytes:
@@ -331,7 +338,8 @@ def _is_for_its_pods(step: Evict) -> bool:
     return late or step.cause == Cause.REQUEUING_LIMIT_EXCEEDED
 
 
-def _conditions(workload: Workload, now: float) -> Conditions:
+def conditions_of(workload: Workload, now: float) -> Conditions:
+    """Return the conditions of a Workload, to be changed."""
     generation = workload.metadata.generation
     return Conditions(workload.status.conditions, now=now, generation=generation)
 
@@ -382,32 +390,6 @@ def _assignment(found: PodSetAssignment) -> dict[str, Any]:
     if found.delayed:
         document["delayedTopologyRequest"] = "Pending"
     return document
-
-
-def _pending_check(name: str, retries: int, now: float, message: str = "") -> dict[str, Any]:
-    counted = {"retryCount": retries} if retries else {}
-    return {
-        "name": name,
-        "state": "Pending",
-        "lastTransitionTime": timestamp(now),
-        "message": message,
-        **counted,
-    }
-
-
-def _reset(found: CheckState, now: float) -> dict[str, Any]:
-    """Return a check's entry, reset to Pending; one that is pending already stays as it is."""
-    if found.state == "Pending":
-        return _check_entry(found)
-    retries = found.retry_count + (found.state == "Retry")
-    message = f"Reset to Pending after eviction. Previously: {found.state}"
-    return _pending_check(found.name, retries, now, message=message)
-
-
-def _check_entry(found: CheckState) -> dict[str, Any]:
-    """Return a check's entry unchanged, with the fields that the schema requires even if empty."""
-    needed = {"state": found.state, "message": found.message}
-    return {**msgspec.to_builtins(found), **needed}
 
 
 def _requeue_state(workload: Workload, step: Evict) -> dict[str, Any]:
