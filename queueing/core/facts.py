@@ -5,7 +5,7 @@ ints (cpu in milli-units, everything else in base units); all times are seconds 
 A fact is complete: it replaces the earlier fact of the same object.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -151,6 +151,11 @@ class ClusterQueueFact:
     """Its policy of concurrent admission: workloads wait in all flavors at once; None for none."""
     misconfigured: str = ""
     """Why the object cannot be used although the API server accepted it; empty if it can."""
+
+    @property
+    def preferred(self) -> Sequence[FlavorName]:
+        """The flavors of variants in order of preference: those of the first group, as in Kueue."""
+        return [one.flavor for one in self.groups[0].flavors] if self.groups else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,5 +55,10 @@ def outdone(
         return OUTDONE
     if migration.retains_first:
         return RETAINED
+    return BELOW_LAST if is_below_last(mine, flavors, migration) else ""
+
+
+def is_below_last(flavor: FlavorName, flavors: Sequence[FlavorName], migration: Migration) -> bool:
+    """Say whether a flavor is less favorable than the last one that is worth a migration."""
     last = migration.last_acceptable
-    return BELOW_LAST if last is not None and rank > place(last, flavors) else ""
+    return last is not None and place(flavor, flavors) > place(last, flavors)

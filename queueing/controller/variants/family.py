@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from queueing.core.facts import ClusterQueueFact
 from queueing.core.lifecycle.rules import ON_HOLD
 from queueing.core.names import FlavorName
-from queueing.core.variants import Migration, place
+from queueing.core.variants import Migration, is_below_last, place
 from queueing.translate.jobs.variants import runs_by, variant_of
 from queueing.translate.wire.workloads import Workload
 
@@ -50,16 +50,14 @@ class Family:
 
     def is_below_last(self, variant: Workload) -> bool:
         """Say whether a variant's flavor is not worth a migration."""
-        last = self.migration.last_acceptable
-        return last is not None and self.rank(variant) > place(last, self.flavors)
+        return is_below_last(flavor_of(variant), self.flavors, self.migration)
 
 
 def family_of(
     parent: Workload, variants: Sequence[Workload], queue: ClusterQueueFact | None
 ) -> Family:
     """Return a parent with its variants; without a ClusterQueue with what is known of them."""
-    group = queue.groups[0] if queue is not None and queue.groups else None
-    flavors = [one.flavor for one in group.flavors] if group is not None else []
+    flavors = queue.preferred if queue is not None else ()
     known = queue.migration if queue is not None else None
     in_order = sorted(variants, key=lambda one: (place(flavor_of(one), flavors), flavor_of(one)))
     return Family(parent, in_order, flavors, known or Migration())

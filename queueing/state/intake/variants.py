@@ -71,6 +71,6 @@ def _queue_of(memory: Memory, fact: WorkloadFact) -> QueueName | None:
 
 
 def _flavors(memory: Memory, name: QueueName | None) -> Sequence[FlavorName]:
-    """Return the flavors of a queue in order of preference; of its first group, as in Kueue."""
+    """Return the flavors of a queue in order of preference; none if it does not exist."""
     queue = None if name is None else memory.objects.queues.get(name)
-    return [one.flavor for one in queue.groups[0].flavors] if queue and queue.groups else []
+    return () if queue is None else queue.preferred
