@@ -18,7 +18,6 @@ from queueing.controller.variants.family import Family, family_of, is_running
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.leader_writes import workload_target
 from queueing.core.decisions import Requeue
-from queueing.core.facts import ClusterQueueFact
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.core.reasons import GATED
@@ -37,6 +36,7 @@ from queueing.translate.jobs.variants import (
 from queueing.translate.outbound import variants as wire
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch
+from queueing.translate.wire.queues import ClusterQueue
 from queueing.translate.wire.workloads import CheckState, Workload
 
 NAME_TAKEN_S = 1.0
@@ -90,15 +90,14 @@ class Variants:
     def _is_to_get_them(self, found: Workload) -> bool:
         if not self._gate or found.status.is_true("Finished") or slice_name(found.metadata):
             return False
-        queue = self._queue_of(found)
-        return queue is not None and queue.migration is not None
+        return self._queue_of(found) is not None
 
-    def _queue_of(self, found: Workload) -> ClusterQueueFact | None:
-        """Return the ClusterQueue of a Workload's LocalQueue."""
+    def _queue_of(self, found: Workload) -> ClusterQueue | None:
+        """Return the ClusterQueue of a Workload's LocalQueue, if it has a policy for variants."""
         local = self._objects.local_queues.get(found.local_queue)
         behind = self._objects.cluster_queues.get(local.spec.cluster_queue) if local else None
         policy = behind.spec.concurrent_admission_policy if behind is not None else None
-        return cluster_queue(behind) if behind is not None and policy is not None else None
+        return behind if policy is not None else None
 
     def _holds(self, workload: Workload) -> bool:
         """Say whether an evicted parent keeps its quota, because its variant is not evicted yet."""
@@ -115,7 +114,9 @@ class Variants:
         return () if source is None else source.status.admission_checks
 
     def _family(self, parent: Workload) -> Family:
-        return family_of(parent, list(self._variants(parent)), self._queue_of(parent))
+        behind = self._queue_of(parent)
+        queue = None if behind is None else cluster_queue(behind)
+        return family_of(parent, list(self._variants(parent)), queue)
 
     def _variants(self, parent: Workload) -> Iterator[Workload]:
         for one in self._members(parent.metadata.key):
