@@ -1,6 +1,5 @@
 """Collects the jobs and Workloads of a gang, and reads jobs that seem to be deleted."""
 
-import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
 from queueing.controller.jobs import prebuilt, slices
@@ -13,9 +12,8 @@ from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
 from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
+from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key, name_of
-from queueing.kube.errors import NotFoundError
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind, prebuilt_name
 from queueing.translate.jobs.gang_standing import as_admitted
@@ -161,9 +159,7 @@ class Membership:
         kind = self._objects.kinds.get(group_kind_of(owner))
         if kind is None:
             return  # it was of a kind that is queued no more, and is let go like one that is gone
-        with contextlib.suppress(NotFoundError):
-            reply = await self._writes.client.get(job_resource(kind).at(owner.name, namespace))
-            self._writes.absorb_job(reply, kind)
+        await self._writes.find_job(kind, owner, namespace)
 
     def _labelled(self, key: Key) -> Iterator[JobView]:
         found = [self._objects.jobs[one] for one in self._objects.gangs.jobs[key]]

@@ -9,15 +9,10 @@ Called by the workers of `session` before anything else looks at a pod, with the
 
 from collections.abc import Callable
 
-import msgspec
-
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import Managed
 from queueing.controller.stores.gang_members import is_finished
-from queueing.controller.writing.leader_writes import job_target
 from queueing.core.names import Key
-from queueing.kube.errors import NotFoundError
-from queueing.kube.objects import Identified
 from queueing.translate import labels
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.view import PodJob
@@ -46,8 +41,9 @@ class Strays:
         if not isinstance(pod, PodJob) or pod.ignored:
             return False
         if pod.unseen:
-            await self._ask(pod)
-            return True
+            if not await self._writes.find_job(pod.kind, pod.metadata, pod.metadata.namespace):
+                self._lose(pod)
+            return True  # else its next look is by what the API server says
         if pod.is_marked:
             return False
         if self._is_ours(pod):
@@ -57,18 +53,6 @@ class Strays:
         else:
             self._forget(pod)
         return True
-
-    async def _ask(self, pod: PodJob) -> None:
-        """Read a pod; its next look is by what the API server says."""
-        try:
-            reply = await self._writes.client.get(job_target(pod.kind, pod.metadata))
-        except NotFoundError:
-            self._lose(pod)
-            return
-        if msgspec.json.decode(reply, type=Identified).metadata.uid == pod.metadata.uid:
-            self._writes.absorb_job(reply, pod.kind)
-        else:
-            self._lose(pod)
 
     def _is_ours(self, pod: PodJob) -> bool:
         """Say whether a pod waits for us, is kept by us, or has a Workload that goes on."""

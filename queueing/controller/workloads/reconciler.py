@@ -12,8 +12,6 @@ from collections import ChainMap
 from collections.abc import Sequence
 from typing import assert_never
 
-import msgspec
-
 from queueing.controller.term import Term
 from queueing.controller.workloads.departing_pods import (
     AGAIN_S,
@@ -23,7 +21,7 @@ from queueing.controller.workloads.departing_pods import (
     of_workload,
 )
 from queueing.controller.workloads.reservation_problems import ReservationProblems
-from queueing.controller.writing.leader_writes import job_resource, job_target
+from queueing.controller.writing.leader_writes import job_target
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
 from queueing.core.facts import StopPolicy, WorkloadFact
@@ -43,8 +41,6 @@ from queueing.core.lifecycle.steps import (
 from queueing.core.names import Key, Uid
 from queueing.kinds.registry import KNOWN
 from queueing.kube.deletion import this_life
-from queueing.kube.errors import NotFoundError
-from queueing.kube.objects import Identified
 from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
@@ -256,15 +252,7 @@ class WorkloadReconciler:
 
         The watch may lag behind, or not show it: a pod that has lost its mark.
         """
-        kind = self._kinds[group_kind_of(job)]
-        try:
-            reply = await self._writes.client.get(job_resource(kind).at(job.name, namespace))
-        except NotFoundError:
-            return True
-        if msgspec.json.decode(reply, type=Identified).metadata.uid != job.uid:
-            return True
-        self._writes.absorb_job(reply, kind)
-        return False
+        return not await self._writes.find_job(self._kinds[group_kind_of(job)], job, namespace)
 
     async def _has_pods(self, job: OwnerReference, workload: Workload) -> bool:
         """Say whether pods of a Job that is gone have not ended. Raises KubeError."""

@@ -10,6 +10,7 @@ from functools import cache
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
+import msgspec
 from typing_extensions import override
 
 from queueing.core.names import Key
@@ -24,7 +25,7 @@ from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import versioned
-from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.meta import Identified, Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
 
 T = TypeVar("T")
@@ -197,6 +198,20 @@ class LeaderWrites:
         purpose = "job_status" if subresource == "status" else "job"
         reply = await self._counted(purpose, self._patched(target, of, change, call))
         self.absorb_job(reply, of.kind)
+
+    async def find_job(self, kind: JobKind, of: Meta | OwnerReference, namespace: str) -> bool:
+        """Read a job that is not watched, or not yet, and handle it as it is now.
+
+        False if it is gone, or another has its name.
+        """
+        try:
+            reply = await self.client.get(job_resource(kind).at(of.name, namespace))
+        except NotFoundError:
+            return False
+        if msgspec.json.decode(reply, type=Identified).metadata.uid != of.uid:
+            return False
+        self.absorb_job(reply, kind)
+        return True
 
     async def apply_job_status(self, of: JobView, fields: Mapping[str, Any]) -> None:
         """Add fields to the status of a job, whatever else it says by now."""
