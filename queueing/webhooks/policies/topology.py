@@ -3,21 +3,19 @@
 from typing import Final
 
 from queueing.translate.labels import GANG
+from queueing.translate.labels import TOPOLOGY_GROUP as GROUP
+from queueing.translate.labels import TOPOLOGY_PREFERRED as PREFERRED
+from queueing.translate.labels import TOPOLOGY_REQUIRED as REQUIRED
+from queueing.translate.labels import TOPOLOGY_SIZE as SLICE_SIZE
+from queueing.translate.labels import TOPOLOGY_SLICE as SLICE_REQUIRED
+from queueing.translate.labels import TOPOLOGY_SLICES as SLICES
+from queueing.translate.labels import TOPOLOGY_UNCONSTRAINED as UNCONSTRAINED
 from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import WHOLE_NUMBER, Demand
 from queueing.webhooks.workloads import ELASTIC
 
-PREFIX: Final = "kueue.x-k8s.io/podset-"
-REQUIRED: Final = f"{PREFIX}required-topology"
-PREFERRED: Final = f"{PREFIX}preferred-topology"
-UNCONSTRAINED: Final = f"{PREFIX}unconstrained-topology"
-SLICE_REQUIRED: Final = f"{PREFIX}slice-required-topology"
-SLICE_SIZE: Final = f"{PREFIX}slice-size"
 CLOSENESS: Final = (REQUIRED, PREFERRED, UNCONSTRAINED)
 NOT_ELASTIC: Final = {REQUIRED: "required", PREFERRED: "preferred"}
-
-GROUP: Final = f"{PREFIX}group-name"
-SLICES: Final = f"{PREFIX}slice-required-topology-constraints"
 NAMES: Final = (*CLOSENESS, SLICE_REQUIRED, SLICE_SIZE, GROUP, SLICES)
 """All annotations that these demands are on."""
 TRUTH: Final = ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"]
