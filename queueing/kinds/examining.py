@@ -13,7 +13,7 @@ from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.reads import EACH
 from queueing.kinds.view import View, read
 from queueing.translate.problems import Problems
-from queueing.translate.requests import Surroundings, pod_requests
+from queueing.translate.requests import NOTHING_AROUND, pod_requests
 from queueing.translate.wire.pods import PodTemplate
 from queueing_api.quantity import format_amount
 
@@ -131,7 +131,7 @@ def _pod_set(one: PodSet) -> FoundPodSet:
         raise UnreadableError((*one.rule.at, "template"), str(error), where) from error
     problems = Problems()
     path = f"{spelled(where)}.spec"
-    asked = pod_requests(template.spec, Surroundings(), path=path, problems=problems)
+    asked = pod_requests(template.spec, NOTHING_AROUND, path=path, problems=problems)
     if problems.text():
         raise UnreadableError((*one.rule.at, "template"), problems.text(), where)
     return FoundPodSet(

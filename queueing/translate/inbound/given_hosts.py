@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from queueing.core.selectors import Toleration
 from queueing.core.topology.assignment import HOSTNAME
-from queueing.translate.inbound.placement import placement
+from queueing.translate.inbound.placement import placement, ready_updates
 from queueing.translate.selectors import toleration
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
@@ -48,9 +48,8 @@ def tolerations_on(
             own = [*asked[held.name].template.spec.tolerations]
             for name in dict.fromkeys(held.flavors.values()):
                 own += flavors[name].spec.tolerations if name in flavors else ()
-            for check in workload.status.admission_checks:
-                for update in check.pod_set_updates if check.state == "Ready" else ():
-                    own += update.tolerations if update.name == held.name else ()
+            for update in ready_updates(workload.status.admission_checks, held.name):
+                own += update.tolerations
             found.append(tuple(map(toleration, own)))
     return found
 

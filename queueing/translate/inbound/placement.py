@@ -1,6 +1,6 @@
 """What placement by topology reads: nodes, pods on them, requests of pod sets, assignments."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from queueing.core.facts import NodeUsageFact, PodSet
@@ -22,7 +22,7 @@ from queueing.core.topology.tree import Node, Sums, add_at
 from queueing.translate import labels
 from queueing.translate.jobs.injection import ConflictError, Injection
 from queueing.translate.problems import Problems
-from queueing.translate.requests import Surroundings, pod_requests
+from queueing.translate.requests import NOTHING_AROUND, Surroundings, pod_requests
 from queueing.translate.selectors import requirement, toleration
 from queueing.translate.times import seconds
 from queueing.translate.wire import nodes, workloads
@@ -36,7 +36,6 @@ MARKS = (
     labels.TOPOLOGY_SLICES,
 )
 """Annotations of pods whose node is chosen by a topology."""
-_PLAIN = Surroundings()
 
 
 def node(found: nodes.Node) -> Node:
@@ -67,7 +66,7 @@ def usage_by_node(pods: Iterable[nodes.BoundPod]) -> list[NodeUsageFact]:
 
 def pod_usage(spec: PodSpec) -> Mapping[ResourceName, int]:
     """Return what one pod takes of its node, among it one of `pods`."""
-    return dict(in_order(_raw(spec, _PLAIN), pods=1))
+    return dict(in_order(_raw(spec, NOTHING_AROUND), pods=1))
 
 
 def placeable(spec: PodSpec, around: Surroundings) -> Placeable:
@@ -90,13 +89,7 @@ def with_updates(pod_set: PodSet, checks: Iterable[workloads.CheckState]) -> Pod
     If they contradict each other or the template, the pods have no place, for that reason.
     """
     pod = pod_set.placeable
-    updates = [
-        one
-        for check in checks
-        if check.state == "Ready"
-        for one in check.pod_set_updates
-        if one.name == pod_set.name
-    ]
+    updates = list(ready_updates(checks, pod_set.name))
     if pod is None or not updates:
         return pod_set
     added = Injection(node_selector=dict(pod.node_selector))
@@ -110,6 +103,15 @@ def with_updates(pod_set: PodSet, checks: Iterable[workloads.CheckState]) -> Pod
     selector = tuple(sorted(added.node_selector.items()))
     pod = replace(pod, node_selector=selector, tolerations=(*pod.tolerations, *more))
     return replace(pod_set, placeable=pod)
+
+
+def ready_updates(
+    checks: Iterable[workloads.CheckState], pod_set: str
+) -> Iterator[workloads.PodSetUpdate]:
+    """Yield what Ready admission checks add to the pods of a pod set."""
+    for check in checks:
+        if check.state == "Ready":
+            yield from (one for one in check.pod_set_updates if one.name == pod_set)
 
 
 def health(found: nodes.Node) -> NodeHealth | None:

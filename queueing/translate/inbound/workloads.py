@@ -40,7 +40,7 @@ from queueing.translate.labels import (
     USER,
 )
 from queueing.translate.problems import Problems
-from queueing.translate.requests import RULES, Surroundings, counted_requests
+from queueing.translate.requests import NOTHING_AROUND, RULES, Surroundings, counted_requests
 from queueing.translate.selectors import requirement, toleration
 from queueing.translate.times import seconds
 from queueing.translate.transformations import NO_RULES, ResourceRules
@@ -48,7 +48,6 @@ from queueing.translate.wire import workloads as wire
 from queueing.translate.wire.pods import PodSpec
 
 ELASTIC_DEVICES = "an elastic job cannot have devices that are given out by claims"
-_ALONE = Surroundings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def what_it_asks_by(found: wire.Workload) -> bytes:
     return msgspec.json.encode((found.spec.queue_name, read))
 
 
-def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
+def asks_of(found: wire.Workload, around: Surroundings = NOTHING_AROUND) -> Asks:
     """Translate a Workload's pod sets in its namespace's surroundings."""
     problems = Problems()
     shapes: dict[str, DeviceShape] = {}
@@ -96,7 +95,7 @@ def asks_of(found: wire.Workload, around: Surroundings = _ALONE) -> Asks:
     return Asks(pod_sets, problems.text(rules=RULES), around.rules, tuple(shapes.values()))
 
 
-def workload(found: wire.Workload, around: Surroundings = _ALONE) -> WorkloadFact:
+def workload(found: wire.Workload, around: Surroundings = NOTHING_AROUND) -> WorkloadFact:
     """Translate a Workload in its namespace's surroundings."""
     return workload_asking(found, asks_of(found, around))
 
