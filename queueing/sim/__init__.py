@@ -16,5 +16,6 @@ Reading order:
    `standing` completes rounds by workloads that were not judged; `lending` says who uses whose
    quota. `report` is the result as JSON.
 4. `fleet` lists devices and their holders; `virtual_time` is a clock for simulations.
-5. `simulation` lets workloads come, run and end in virtual time.
+5. `simulation` lets workloads come, run and end in virtual time; `forecast` says by that when a
+   waiting one is admitted. `spans` writes lengths of time for people.
 """

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from queueing.sim.simulation.page import span
 from queueing.sim.simulation.study import Progress as Told
+from queueing.sim.spans import fine_span
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def told(name: str) -> Iterator[Told | None]:
         task = progress.add_task(name, where="")
 
         def tell(ended: int, of: int, seconds: float) -> None:
-            where = f"{ended:,} of {of:,} workloads, {span(seconds)} simulated"
+            where = f"{ended:,} of {of:,} workloads, {fine_span(seconds)} simulated"
             progress.update(task, completed=ended, total=of, where=where)
 
         yield tell

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from queueing.cli.output import columns
-from queueing.sim.simulation.page import FIGURES, span
+from queueing.sim.simulation.page import FIGURES
 from queueing.sim.simulation.report import Class, Queue, Report, Run, Waits
+from queueing.sim.spans import fine_span
 
 
 def table(report: Report) -> str:
@@ -47,12 +48,12 @@ def _row(one: Class | Queue) -> list[str]:
         *map(str, counts),
         *_waits(one.waits),
         str(one.preemptions),
-        span(one.lost_seconds),
+        fine_span(one.lost_seconds),
     ]
 
 
 def _waits(waits: Waits) -> Iterator[str]:
-    yield from map(span, (waits.mean, waits.p50, waits.p90, waits.longest))
+    yield from map(fine_span, (waits.mean, waits.p50, waits.p90, waits.longest))
 
 
 def _shares(one: Queue) -> Iterator[str]:

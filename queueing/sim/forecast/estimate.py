@@ -6,6 +6,7 @@ from queueing.core.names import Key
 from queueing.explain.model import Estimate, Range
 from queueing.sim.forecast.guesses import Basis
 from queueing.sim.forecast.outlook import DRAWS, DRAWS_WIDE, Enough, Outlook, World, never, outlook
+from queueing.sim.spans import span
 from queueing.translate.times import timestamp
 
 HALF, NEARLY_ALL = 0.5, 0.9
@@ -62,20 +63,6 @@ def _range(found: tuple[float, float], now: float) -> Range:
 def _spelled(found: tuple[float, float], now: float) -> str:
     told = _range(found, now)
     if told.latest is None:
-        return f"not before {told.earliest} (in {_span(found[0])}), until when is not known"
+        return f"not before {told.earliest} (in {span(found[0])}), until when is not known"
     between = f"{told.earliest} to {told.latest}"
-    return f"{between} (in {_span(found[0])} to {_span(found[1])})"
-
-
-UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
-
-
-def _span(seconds: float) -> str:
-    """Write a length of time by its two largest units."""
-    left, told = round(seconds), ""
-    for name, size in UNITS:
-        count, left = divmod(left, size)
-        if told:
-            return told + (f"{count}{name}" if count else "")
-        told = f"{count}{name}" if count else ""
-    return told or "0s"
+    return f"{between} (in {span(found[0])} to {span(found[1])})"

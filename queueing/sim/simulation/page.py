@@ -5,6 +5,7 @@ from html import escape
 
 from queueing.sim.simulation.charts import areas, bars
 from queueing.sim.simulation.report import Report, Run, Use, Waits
+from queueing.sim.spans import fine_span
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b2430;--paper:#fff;--rule:#d5dbe3;--soft:#5b6875}
@@ -69,32 +70,17 @@ FIGURES: Sequence[tuple[str, Callable[[Run], str]]] = (
     ("Workloads", lambda run: f"{run.workloads:,}"),
     ("Finished", lambda run: f"{run.finished:,}"),
     ("Still waiting", lambda run: f"{run.waiting:,}"),
-    ("Mean wait", lambda run: span(run.waits.mean)),
-    ("Half waited less than", lambda run: span(run.waits.p50)),
-    ("9 of 10 waited less than", lambda run: span(run.waits.p90)),
-    ("Longest wait", lambda run: span(run.waits.longest)),
+    ("Mean wait", lambda run: fine_span(run.waits.mean)),
+    ("Half waited less than", lambda run: fine_span(run.waits.p50)),
+    ("9 of 10 waited less than", lambda run: fine_span(run.waits.p90)),
+    ("Longest wait", lambda run: fine_span(run.waits.longest)),
     ("Preemptions", lambda run: f"{run.preemptions:,}"),
     ("Most of one workload", lambda run: f"{run.most_preemptions:,}"),
-    ("Lost run time", lambda run: span(run.lost_seconds)),
+    ("Lost run time", lambda run: fine_span(run.lost_seconds)),
     ("Fairness (Jain's index)", lambda run: "" if run.fairness is None else f"{run.fairness:.3f}"),
-    ("Simulated", lambda run: span(run.seconds)),
+    ("Simulated", lambda run: fine_span(run.seconds)),
 )
 """What is told of a run first: name, and how it is written."""
-
-
-def span(seconds: float) -> str:
-    """Write a length of time for people, by its two largest units."""
-    if seconds < 60:  # noqa: PLR2004 - seconds of a minute
-        return f"{seconds:.3g}s"
-    units = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
-    left, told = round(seconds), list[str]()
-    for name, size in units:
-        count, left = divmod(left, size)
-        if count or told:
-            told.append(f"{count}{name}" if count else "")
-        if len(told) == 2:  # noqa: PLR2004 - two units
-            break
-    return "".join(told)
 
 
 def _facts(run: Run) -> str:
@@ -107,7 +93,7 @@ def _compared(runs: Sequence[Run]) -> str:
 
 
 def _waits(waits: Waits) -> tuple[str, ...]:
-    return tuple(map(span, (waits.mean, waits.p50, waits.p90, waits.longest)))
+    return tuple(map(fine_span, (waits.mean, waits.p50, waits.p90, waits.longest)))
 
 
 HEADER = ("workloads", "finished", "waiting", "mean", "p50", "p90", "longest", "preempted")
