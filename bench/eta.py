@@ -11,7 +11,6 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import inf, nan
 from pathlib import Path
 from types import MappingProxyType
@@ -136,7 +135,7 @@ def cases(load: Load, seed: int, *, moments: int, asked: int, draws: int) -> lis
     objects: tuple[Fact, ...] = tuple(load.objects())
     made.begin(objects)
     for one in coming:
-        made.submit(one.at, partial(_fact, one))
+        made.submit(one.at, one.fact)
     worlds: list[tuple[World, list[Key]]] = []
     for number in range(1, moments + 1):
         made.run(BEGINS + lasts_s * number / (moments + 0.5))
@@ -159,10 +158,6 @@ def cases(load: Load, seed: int, *, moments: int, asked: int, draws: int) -> lis
                 prospects = ours.prospects[key], best.prospects[key]
                 found.append(_case(truth - world.now, *prospects))
     return found
-
-
-def _fact(arrival: Arrival) -> WorkloadFact:
-    return arrival.fact
 
 
 def _case(truth: float, ours: Prospect, best: Prospect) -> Case:

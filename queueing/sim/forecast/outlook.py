@@ -7,7 +7,6 @@ draws make a range; a draw in which a workload is never admitted makes the range
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import floor, inf
 
 from queueing.core.credits.facts import CreditFact
@@ -163,10 +162,6 @@ def spread_out(number: int) -> float:
     return found
 
 
-def _same(fact: WorkloadFact) -> WorkloadFact:
-    return fact
-
-
 def _future(
     world: World,
     keys: Collection[Key],
@@ -183,7 +178,7 @@ def _future(
     made = Simulation.empty(world.settings, world.now, lives=lives, watcher=watcher)
     made.begin(world.facts)
     for fact in newcomers:
-        made.submit(fact.created, partial(_same, fact))
+        made.submit(fact.created, fact)
     steps, in_time = 0, True
     while in_time and watcher.open and made.step(world.now + HORIZON_S):
         steps += 1

@@ -5,7 +5,7 @@ be decided, and its decisions hold at once: writing them costs no time here. Adm
 ready at once as well.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -124,10 +124,10 @@ class Simulation:
 
     # What is planned from outside.
 
-    def submit(self, at: float, make: Callable[[], WorkloadFact]) -> None:
-        """Plan that a workload comes; it is made when it does."""
+    def submit(self, at: float, fact: WorkloadFact) -> None:
+        """Plan that a workload comes."""
         self.ahead += 1
-        self._plan(at, partial(self._come, make))
+        self._plan(at, partial(self._come, fact))
 
     def change(self, at: float, fact: Fact) -> None:
         """Plan a change of anything but a workload."""
@@ -190,9 +190,8 @@ class Simulation:
 
     # What happens.
 
-    def _come(self, make: Callable[[], WorkloadFact], now: float) -> None:
+    def _come(self, fact: WorkloadFact, now: float) -> None:
         self.ahead -= 1
-        fact = make()
         self.watcher.came(fact, now)
         self.cluster.observe(fact)
 

@@ -3,10 +3,9 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.facts import Fact, WorkloadFact
+from queueing.core.facts import Fact
 from queueing.core.settings import Settings
 from queueing.recording.lines import LAST
 from queueing.sim.simulation.arrivals import Arrival, KnownLives
@@ -53,7 +52,7 @@ def simulate(study: Study, progress: Progress | None = None) -> Run:
     simulation = Simulation.empty(study.settings, study.begins, lives=lives, watcher=tally)
     simulation.begin(study.facts)
     for one in arrivals:
-        simulation.submit(one.at, partial(_fact, one))
+        simulation.submit(one.at, one.fact)
     until = LAST if study.until_s is None else min(study.begins + study.until_s, LAST)
     steps = 0
     while simulation.step(until):
@@ -64,7 +63,3 @@ def simulate(study: Study, progress: Progress | None = None) -> Run:
     over = study.until_s is None or simulation.time.next_at is None
     ends = simulation.last_event if over else until
     return run_report(study.name, tally, simulation.cluster, max(ends, study.begins))
-
-
-def _fact(arrival: Arrival) -> WorkloadFact:
-    return arrival.fact

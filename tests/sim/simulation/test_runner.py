@@ -63,7 +63,7 @@ def simulation(
 
 
 def coming(made: Simulation, at: float, fact: WorkloadFact) -> None:
-    made.submit(at, lambda: fact)
+    made.submit(at, fact)
 
 
 def test_a_workload_is_admitted_when_it_comes_and_ends_when_it_has_run() -> None:
