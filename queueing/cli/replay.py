@@ -69,9 +69,16 @@ def command(*, recording: str, decisions: bool, any_version: bool, output: str) 
 
 
 def _print(cycle: Any) -> None:
-    from queueing.core.decisions import Admit, Preempt  # noqa: PLC0415 - with the engine
+    from queueing.core.decisions import (  # noqa: PLC0415 - with the engine
+        Admit,
+        Decision,
+        Place,
+        Preempt,
+        Strand,
+    )
 
-    for one in cycle.decisions:
+    decisions: tuple[Decision, ...] = cycle.decisions
+    for one in decisions:
         match one:
             case Admit():
                 told = f"Admit {one.workload} into {one.cluster_queue}"
@@ -79,6 +86,11 @@ def _print(cycle: Any) -> None:
                 told = f"Preempt {one.workload} for {one.preemptor}: {one.reason}"
             case Preempt():
                 continue
+            case Place():
+                left = f", off {', '.join(one.left)}" if one.left else ""
+                told = f"Place {one.workload} in {one.cluster_queue}{left}"
+            case Strand():
+                told = f"{'Evict' if one.evicts else 'Wait'} {one.workload}: {one.message}"
             case _:
                 told = f"Wait {one.workload}: {one.reason}: {one.message}"
         click.echo(f"{timestamp(cycle.now)} {told}")
