@@ -13,7 +13,7 @@ from queueing.cli.plan_tables import difference, table
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
-from queueing.sim.kinds import NAMESPACED
+from queueing.sim.kinds import over
 from queueing.sim.plan import STABLE_ROUNDS_MAX, Plan, fixed_rounds, until_stable
 from queueing.sim.report import as_json
 from queueing.sim.yaml_text import ManifestError
@@ -133,7 +133,7 @@ def _intakes(files: tuple[str, ...], options: Mapping[str, Any], *, compares: bo
     if options["live"]:
         every_job = _queues_every_job(written, configuration)
         live = _live(options, every_job=every_job)
-        worlds = [live] * compares + [_over(live, written)]
+        worlds = [live] * compares + [over(live, written)]
     fallback = Compatibility.KUEUE if options["rounds"] else Compatibility.QUEUEING
     return [
         read_world(
@@ -159,15 +159,3 @@ def _live(options: Mapping[str, Any], *, every_job: bool) -> list[Document]:
 
     text = read_cluster(options["kubeconfig"], options["context"], every_job=every_job)
     return parse(text, file=LIVE)
-
-
-def _over(live: Iterable[Document], written: list[Document]) -> list[Document]:
-    """Return the cluster's objects, those replaced that a file gives."""
-    given = {_identity(one) for one in written}
-    return [*(one for one in live if _identity(one) not in given), *written]
-
-
-def _identity(document: Document) -> tuple[str, ...]:
-    metadata = document.value["metadata"]
-    home = "default" if document.kind in NAMESPACED else ""
-    return document.group, document.kind, metadata.get("namespace") or home, document.name

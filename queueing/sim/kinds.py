@@ -1,6 +1,6 @@
 """The kinds that a plan reads, with their schema and the validation of their webhook."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from types import MappingProxyType
@@ -139,6 +139,18 @@ def is_known(document: Document) -> bool:
         problem = f"{document.api_version} is not read here; write {' or '.join(read)}"
         raise document.error(["apiVersion"], problem)
     return False
+
+
+def over(live: Iterable[Document], written: list[Document]) -> list[Document]:
+    """Return the objects of a cluster, those replaced that a file gives."""
+    given = {_identity(one) for one in written}
+    return [*(one for one in live if _identity(one) not in given), *written]
+
+
+def _identity(document: Document) -> tuple[str, ...]:
+    metadata = document.value["metadata"]
+    home = "default" if document.kind in NAMESPACED else ""
+    return document.group, document.kind, metadata.get("namespace") or home, document.name
 
 
 def configurations_within(document: Document) -> Iterator[Document]:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from queueing.cli import live
 from queueing.cli.main import cli
-from queueing.cli.simulate.settings import Asked, study_of
+from queueing.cli.simulate.settings import Asked, studies_of
 from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.settings import Compatibility, Settings
 from queueing.recording.codec import CodecError
@@ -249,7 +250,29 @@ def test_a_recording_is_decided_as_it_was_unless_told_otherwise(
         kubeconfig=None,
         context=None,
     )
-    assert study_of(None, asked).settings.compatibility is decided
+    (study,) = studies_of([None], asked)
+    assert study.settings.compatibility is decided
+
+
+def test_two_scenarios_are_laid_over_one_reading_of_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = QUEUES.replace("CPU", "4").replace("namespace: team", "namespace: default")
+    reads: list[str | None] = []
+
+    def read(kubeconfig: str | None, _context: str | None) -> str:
+        reads.append(kubeconfig)
+        return objects
+
+    monkeypatch.setattr(live, "read_cluster", read)
+    own = QUEUES.replace("CPU", "8").replace(", namespace: team", "")  # which means `default`
+    today, tomorrow = tmp_path / "today.yaml", tmp_path / "tomorrow.yaml"
+    today.write_text(LOAD.replace("team/main", "default/main"))
+    tomorrow.write_text(today.read_text() + own)
+    words = ("--from-cluster", "7d", str(today), "--against", str(tomorrow))
+    before, after = report(*words)["runs"]
+    assert (before["waits"]["longest"], after["waits"]["longest"]) == (3600, 0)
+    assert len(reads) == 1
 
 
 @pytest.mark.parametrize(

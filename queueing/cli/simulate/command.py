@@ -95,7 +95,7 @@ def command(
     anywhere. The same input and seed give the same result.
     """
     from queueing.cli.simulate.progress import told  # noqa: PLC0415 - slow to import
-    from queueing.cli.simulate.settings import Asked, study_of  # noqa: PLC0415 - with it
+    from queueing.cli.simulate.settings import Asked, studies_of  # noqa: PLC0415 - with it
     from queueing.cli.simulate.tables import table  # noqa: PLC0415 - with it
     from queueing.sim.simulation.report import Report, plain  # noqa: PLC0415 - with it
     from queueing.sim.simulation.study import simulate  # noqa: PLC0415 - with it
@@ -105,8 +105,7 @@ def command(
     asked = Asked(compatibility=Compatibility(compatibility) if compatibility else None, **options)
     runs = []
     try:
-        for one in (scenario, *((against,) if against is not None else ())):
-            study = study_of(one, asked)
+        for study in studies_of([scenario] if against is None else [scenario, against], asked):
             with told(study.name) as progress:
                 runs.append(simulate(study, progress))
     except ManifestError as error:

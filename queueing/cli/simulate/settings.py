@@ -1,6 +1,6 @@
 """What is simulated: a study, made of a scenario, a trace, a recording or a cluster's past."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,19 +21,18 @@ from queueing.core.facts import (
 )
 from queueing.core.names import FlavorName, Key, QueueName, ResourceName
 from queueing.core.selectors import Selector
-from queueing.core.settings import Compatibility
+from queueing.core.settings import Compatibility, Settings
 from queueing.recording.lines import SUFFIXES
 from queueing.sim.documents import LIVE, Document, load, parse
 from queueing.sim.intake import Intake, read_configuration, read_world
+from queueing.sim.kinds import over
 from queueing.sim.simulation.arrivals import Arrival, in_time
 from queueing.sim.simulation.past import arrivals_of
-from queueing.sim.simulation.recorded import identity, read_recording
+from queueing.sim.simulation.recorded import Recorded, identity, read_recording
 from queueing.sim.simulation.scenario import Plan, generated, taken_apart
 from queueing.sim.simulation.study import Study
 from queueing.sim.simulation.swf import Mapped, Trace, read_swf
-from queueing_api.config.v1beta2 import Configuration
 
-DAY_S = 86_400.0
 OF_TRACES = "trace"
 """The name of namespace, queues and flavor where a trace comes without a scenario."""
 
@@ -54,74 +53,98 @@ class Asked:
     kubeconfig: str | None
     context: str | None
 
+    @property
+    def recording(self) -> str | None:
+        """The trace, if it is a recording of a controller."""
+        return self.trace if self.trace is not None and self.trace.endswith(SUFFIXES) else None
 
-def study_of(scenario: str | None, asked: Asked) -> Study:
-    """Make the study of one scenario, with the trace or the past that goes with it.
+
+def studies_of(scenarios: Sequence[str | None], asked: Asked) -> Iterator[Study]:
+    """Yield the study of each scenario, with the trace or the past that goes with it.
 
     Raises ManifestError and UsageProblem.
     """
-    if asked.trace is not None and asked.trace.endswith(SUFFIXES):
-        return _of_recording(scenario, asked, asked.trace)
-    written = load([scenario]) if scenario is not None else []
-    plan, documents = taken_apart(written)
-    live = _live(asked) if asked.past_s is not None else []
-    given = {_identity(one) for one in documents}
-    documents = [*(one for one in live if _identity(one) not in given), *documents]
-    configuration = read_configuration(asked.config) if asked.config else None
-    world = _world(documents, asked, configuration)
-    for warning in world.warnings if asked.past_s is None else ():
-        click.echo(f"Warning: {warning}", err=True)
-    facts, begins = world.facts, asked.now
-    if asked.past_s is not None:
-        begins = asked.now - asked.past_s
-        workloads = [one for one in facts if isinstance(one, WorkloadFact)]
-        arrivals = arrivals_of(workloads, begins)
-        facts = tuple(one for one in facts if not isinstance(one, WorkloadFact))
-    else:
-        arrivals = []
-    arrivals += generated(_seeded(plan, asked), begins)
-    if asked.trace is not None:
-        added, traced = _traced(asked, plan, bare=scenario is None)
+    written = [taken_apart(load([one]) if one is not None else []) for one in scenarios]
+    base = _base(asked)
+    for scenario, (plan, documents) in zip(scenarios, written, strict=True):
+        seeded = plan if asked.seed is None else replace(plan, seed=asked.seed)
+        yield _study(scenario, seeded, _start(base, documents, asked), asked)
+
+
+def _study(scenario: str | None, plan: Plan, start: "_Start", asked: Asked) -> Study:
+    facts, arrivals = start.facts, [*start.arrivals, *generated(plan, start.begins)]
+    if asked.trace is not None and asked.recording is None:
+        added, traced = _traced(asked.trace, asked, plan, bare=scenario is None)
         facts, arrivals = (*facts, *added), [*arrivals, *traced]
     study = Study(
         name=_name(scenario, asked),
         facts=facts,
-        settings=world.settings,
-        begins=begins,
+        settings=start.settings,
+        begins=start.begins,
         arrivals=in_time(arrivals),
         until_s=plan.until_s,
-        seed=plan.seed if asked.seed is None else asked.seed,
+        seed=plan.seed,
         runs=plan.runs,
         leaving=plan.leaving,
     )
-    _check(study, scenario or asked.trace or LIVE)
+    _check(study, asked.recording or scenario or asked.trace or LIVE)
     return study
 
 
-def _of_recording(scenario: str | None, asked: Asked, file: str) -> Study:
-    """Return what a controller saw; objects of a scenario replace those of the same name."""
-    recorded = read_recording(file)
-    asked = replace(asked, compatibility=asked.compatibility or recorded.settings.compatibility)
-    plan, documents = taken_apart(load([scenario]) if scenario is not None else [])
-    configuration = read_configuration(asked.config) if asked.config else None
-    over = _world(documents, asked, configuration).facts if documents else ()
-    given = {identity(one) for one in over}
-    settings = replace(recorded.settings, compatibility=_compatibility(asked))
-    facts = (*(one for one in recorded.objects if identity(one) not in given), *over)
-    coming = _with_a_queue(recorded.arrivals, facts)
-    study = Study(
-        name=_name(scenario, asked),
+def _base(asked: Asked) -> Recorded | list[Document]:
+    """Return what scenarios are laid over: a recording, or the objects of a cluster, if any.
+
+    It is read once, so that two scenarios are compared on the same.
+    """
+    if asked.recording is not None:
+        return read_recording(asked.recording)
+    if asked.past_s is None:
+        return []
+    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
+
+    return parse(read_cluster(asked.kubeconfig, asked.context), file=LIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """What is there when a simulation begins, and the past that comes once more."""
+
+    facts: tuple[Fact | CreditFact, ...]
+    settings: Settings
+    begins: float
+    arrivals: Sequence[Arrival] = ()
+
+
+def _start(base: Recorded | list[Document], documents: list[Document], asked: Asked) -> _Start:
+    """Lay the objects of a scenario over what there is: they replace those of the same name."""
+    if isinstance(base, Recorded):
+        return _of_recording(base, documents, asked)
+    world = _world(over(base, documents), asked, asked.compatibility)
+    if asked.past_s is None:
+        for warning in world.warnings:
+            click.echo(f"Warning: {warning}", err=True)
+        return _Start(facts=world.facts, settings=world.settings, begins=asked.now)
+    begins = asked.now - asked.past_s
+    workloads = [one for one in world.facts if isinstance(one, WorkloadFact)]
+    return _Start(
+        facts=tuple(one for one in world.facts if not isinstance(one, WorkloadFact)),
+        settings=world.settings,
+        begins=begins,
+        arrivals=arrivals_of(workloads, begins),
+    )
+
+
+def _of_recording(recorded: Recorded, documents: list[Document], asked: Asked) -> _Start:
+    compatibility = asked.compatibility or recorded.settings.compatibility
+    added = _world(documents, asked, compatibility).facts if documents else ()
+    given = {identity(one) for one in added}
+    facts = (*(one for one in recorded.objects if identity(one) not in given), *added)
+    return _Start(
         facts=facts,
-        settings=settings,
+        settings=replace(recorded.settings, compatibility=compatibility),
         begins=recorded.begins,
-        arrivals=in_time([*coming, *generated(_seeded(plan, asked), recorded.begins)]),
-        until_s=plan.until_s,
-        seed=plan.seed if asked.seed is None else asked.seed,
-        runs=plan.runs,
-        leaving=plan.leaving,
+        arrivals=_with_a_queue(recorded.arrivals, facts),
     )
-    _check(study, file)
-    return study
 
 
 def _with_a_queue(arrivals: Sequence[Arrival], facts: Sequence[Fact | CreditFact]) -> list[Arrival]:
@@ -135,34 +158,15 @@ def _with_a_queue(arrivals: Sequence[Arrival], facts: Sequence[Fact | CreditFact
     return kept
 
 
-def _seeded(plan: Plan, asked: Asked) -> Plan:
-    return plan if asked.seed is None else replace(plan, seed=asked.seed)
-
-
 def _world(
-    documents: Sequence[Document], asked: Asked, configuration: Configuration | None
+    documents: Sequence[Document], asked: Asked, compatibility: Compatibility | None
 ) -> Intake:
     return read_world(
         documents,
         now=asked.now,
-        compatibility=_compatibility(asked),
-        configuration=configuration,
+        compatibility=compatibility or Compatibility.QUEUEING,
+        configuration=read_configuration(asked.config) if asked.config else None,
     )
-
-
-def _compatibility(asked: Asked) -> Compatibility:
-    return asked.compatibility or Compatibility.QUEUEING
-
-
-def _live(asked: Asked) -> list[Document]:
-    from queueing.cli.live import read_cluster  # noqa: PLC0415 - half a second of imports
-
-    return parse(read_cluster(asked.kubeconfig, asked.context), file=LIVE)
-
-
-def _identity(document: Document) -> tuple[str, ...]:
-    namespace = document.value["metadata"].get("namespace") or ""
-    return document.group, document.kind, str(namespace), document.name
 
 
 def _name(scenario: str | None, asked: Asked) -> str:
@@ -170,16 +174,15 @@ def _name(scenario: str | None, asked: Asked) -> str:
     return " with ".join(parts) or "the cluster's past"
 
 
-def _traced(asked: Asked, plan: Plan, *, bare: bool) -> tuple[list[Fact], list[Arrival]]:
+def _traced(file: str, asked: Asked, plan: Plan, *, bare: bool) -> tuple[list[Fact], list[Arrival]]:
     """Return the jobs of a trace and, without a scenario, a queue as large as its machine."""
-    assert asked.trace is not None  # noqa: S101 - the caller asked
     mapped = plan.mapped or Mapped(queue=Key(f"{OF_TRACES}/{OF_TRACES}"))
     if plan.mapped is None and not bare:
         raise UsageProblem(
             "the scenario does not say where the jobs of the trace go: write in its Simulation "
             "spec: {trace: {queue: NAMESPACE/LOCALQUEUE}}"
         )
-    trace = Trace(asked.trace)
+    trace = Trace(file)
     arrivals = list(read_swf(trace, asked.now, mapped, skip_broken=asked.skip_broken))
     if trace.broken:
         click.echo(
@@ -188,7 +191,7 @@ def _traced(asked: Asked, plan: Plan, *, bare: bool) -> tuple[list[Fact], list[A
     if trace.left_out:
         click.echo(f"Warning: {trace.left_out} jobs never ran and were left out", err=True)
     if not arrivals:
-        raise UsageProblem(f"{asked.trace} holds no job that ran")
+        raise UsageProblem(f"{file} holds no job that ran")
     return (_one_queue(trace.processors * mapped.unit) if bare else []), arrivals
 
 
