@@ -73,6 +73,12 @@ def stranded(fact: WorkloadFact, decision: Strand, *, now: float) -> WorkloadFac
     return replace(evicted(fact, step, now=now), unhealthy=())
 
 
+def checked(fact: WorkloadFact, *, now: float) -> WorkloadFact:
+    """Return the workload with all its admission checks ready, and so admitted."""
+    checks = (replace(one, state=CheckPhase.READY, changed=now) for one in fact.checks)
+    return replace(fact, checks=tuple(checks), conditions=_with(fact, _admitted(now)))
+
+
 def _admitted(now: float) -> Condition:
     return Condition(type="Admitted", status=True, reason="Admitted", changed=now)
 

@@ -12,6 +12,7 @@ from enum import Enum
 from math import exp, inf, log, sqrt
 from statistics import NormalDist
 
+from queueing.core.credits.holding import seconds_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
 from queueing.recording.run_times import RunTimes, groups
@@ -65,9 +66,8 @@ class Guesses:
         return LEAVES_S
 
     def _draw(self, fact: WorkloadFact, ran_s: float) -> float | None:
-        most = inf
-        if fact.max_execution_s is not None:
-            most = float(max(0, fact.max_execution_s - fact.past_execution_s))
+        limit = seconds_of(fact)
+        most = inf if limit is None else float(limit)
         for group in groups(fact):
             ended, ages = self.history.of_group(group), self.ages.of_group(group)
             if len(ended) + len(ages) >= ENOUGH and ended:

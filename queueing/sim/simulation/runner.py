@@ -11,9 +11,9 @@ from functools import partial
 from typing import Protocol
 
 from queueing.core.credits.facts import CreditFact
+from queueing.core.credits.holding import seconds_of
 from queueing.core.decisions import Admit, Preempt
 from queueing.core.facts import (
-    CheckPhase,
     ClusterQueueFact,
     Condition,
     Fact,
@@ -202,7 +202,7 @@ class Simulation:
 
     def _admitted(self, fact: WorkloadFact) -> None:
         if fact.checks:
-            fact = _checked(fact, self.time.now)
+            fact = transitions.checked(fact, now=self.time.now)
             self.cluster.observe(fact)
         self.watcher.admitted(fact, self.time.now)
         self._start(fact, 0.0)
@@ -214,7 +214,7 @@ class Simulation:
             return
         told = fact.conditions.get("Admitted")
         if told is None or not told.status:
-            fact = _checked(fact, self.time.now)
+            fact = transitions.checked(fact, now=self.time.now)
             self.cluster.observe(fact)
             told = fact.conditions["Admitted"]
         self._start(fact, max(0.0, self.time.now - told.changed))
@@ -223,9 +223,9 @@ class Simulation:
         self._number += 1
         self._runs[fact.key] = self._number
         takes_s = self.lives.runs_s(fact, ran_s)
-        if fact.max_execution_s is not None:
-            most_s = float(max(0, fact.max_execution_s - fact.past_execution_s))
-            takes_s = most_s if takes_s is None else min(takes_s, most_s)
+        most_s = seconds_of(fact)
+        if most_s is not None:
+            takes_s = float(most_s) if takes_s is None else min(takes_s, most_s)
         if takes_s is not None:
             left_s = max(0.0, takes_s - ran_s)
             ends = self.time.now + left_s
@@ -262,10 +262,3 @@ class Simulation:
         fact = transitions.drained(self.cluster.workloads[key], now=now)
         self.watcher.left(fact, now)
         self.cluster.observe(fact)
-
-
-def _checked(fact: WorkloadFact, now: float) -> WorkloadFact:
-    """Return a workload whose admission checks are ready, so that it is admitted."""
-    admitted = Condition(type="Admitted", status=True, reason="Admitted", changed=now)
-    checks = (replace(one, state=CheckPhase.READY, changed=now) for one in fact.checks)
-    return replace(fact, checks=tuple(checks), conditions={**fact.conditions, "Admitted": admitted})
