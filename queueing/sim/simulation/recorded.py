@@ -54,14 +54,17 @@ def identity(fact: Fact | CreditFact) -> Hashable:
     return type(fact).__name__, getattr(fact, "key", None) or getattr(fact, "name", None)
 
 
-def read_recording(file: str, *, any_version: bool = True) -> Recorded:
-    """Read a recording. Raises ManifestError with the line of what cannot be used."""
+def read_recording(file: str) -> Recorded:
+    """Read a recording, of whatever version: what it decided is not repeated.
+
+    Raises ManifestError with the line of what cannot be used.
+    """
     objects: dict[Hashable, Fact | CreditFact] = {}
     workloads: dict[tuple[str, str], WorkloadFact] = {}
     settings = Settings()
     try:
         with opened(file) as source:
-            for one in read(source, file, any_version=any_version):
+            for one in read(source, file, any_version=True):
                 match one.event, one.body:
                     case "begin", _:  # another engine, which is told all anew
                         settings = one.body

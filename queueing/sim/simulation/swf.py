@@ -5,14 +5,12 @@ these, what matters to queueing is read: when a job was submitted, how long it r
 processors it asked for or got, how long it asked for, who submitted it, and to which queue.
 """
 
-import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from pathlib import Path
 
 from queueing.core.names import Key, ResourceName
-from queueing.recording.lines import LAST
+from queueing.recording.lines import LAST, RecordingError, opened
 from queueing.sim.simulation.arrivals import Arrival, Asked, made_up
 from queueing.sim.yaml_text import ManifestError
 
@@ -162,12 +160,10 @@ def _note_header(trace: Trace, text: str) -> None:
 
 def _lines(file: str) -> Iterator[str]:
     try:
-        raw = Path(file).open("rb")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise ManifestError(file=file, line=0, problem=error.strerror or str(error)) from error
-    with raw, gzip.open(raw) if file.endswith(".gz") else raw as source:
-        try:
+        with opened(file) as source:
             for line in source:
                 yield line.decode("utf-8", "replace")
-        except (OSError, EOFError) as error:
-            raise ManifestError(file=file, line=0, problem=str(error)) from error
+    except RecordingError as error:
+        raise ManifestError(file=file, line=0, problem=error.problem) from error
+    except (OSError, EOFError) as error:
+        raise ManifestError(file=file, line=0, problem=str(error)) from error
