@@ -15,8 +15,6 @@ class Repeated:
 
     number: int
     """The line of the recording."""
-    now: float | None
-    """The time of a cycle."""
     cycle: Cycle | None
     """What was decided now; None for what is no cycle."""
     recorded: str
@@ -69,19 +67,17 @@ def replay(lines: Iterable[Line], file: str, count: Count) -> Iterator[Repeated]
                 pause = None if paused is None else RepeatedPause(paused)
                 cycle = engine.cycle(now, budget, pause)
                 count.add(cycle)
-                yield _repeated(one, cycle, now)
+                yield _repeated(one, cycle)
             case "sweep":
-                yield _repeated(one, engine.sweep(one.body), None)
+                yield _repeated(one, engine.sweep(one.body))
             case _:
                 raise RecordingError(file, one.number, f"{one.event} is no event")
 
 
-def _repeated(one: Line, answer: Cycle | int, now: float | None) -> Repeated:
-    told = line(one.event, None, answer)
+def _repeated(one: Line, answer: Cycle | int) -> Repeated:
     return Repeated(
         number=one.number,
-        now=now,
         cycle=answer if isinstance(answer, Cycle) else None,
         recorded=written({one.event: None, "gave": one.gave}),
-        repeated=told,
+        repeated=line(one.event, None, answer),
     )
