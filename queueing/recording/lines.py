@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ FORMAT = 1
 """Of the lines. One that is not known cannot be read."""
 HEADER = "recording"
 SUFFIXES = (".jsonl", ".jsonl.gz")
+UNREADABLE = (OSError, EOFError, zlib.error)
+"""What reading a file raises, compressed or not: it cannot be read, is cut off, or damaged."""
 LAST = 253_402_300_799.0
 """The last second of the year 9999: a later moment cannot be told."""
 
@@ -107,8 +110,8 @@ def read(source: Iterator[bytes], file: str, *, any_version: bool = False) -> It
             if not text.endswith(b"\n"):
                 return  # whoever wrote it was stopped
             yield _event(text, file, number)
-    except (OSError, EOFError) as error:
-        if isinstance(error, OSError) or number <= 1:
+    except UNREADABLE as error:
+        if not isinstance(error, EOFError) or number <= 1:
             raise RecordingError(file, number, f"cannot be read: {error}") from error
     if not number:
         raise RecordingError(file, 1, "is empty; a recording begins with its format")

@@ -133,6 +133,15 @@ def test_a_compressed_recording_is_read_as_it_is(tmp_path: Path) -> None:
     assert (event.event, event.body, event.gave) == ("sweep", 3, 0)
 
 
+def test_a_damaged_compressed_recording_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "life.jsonl.gz"
+    whole = bytearray(gzip.compress(header().encode()))
+    whole[10] = 0xFF  # no block is of this type
+    path.write_bytes(whole)
+    with opened(str(path)) as source, pytest.raises(RecordingError, match="cannot be read"):
+        list(read(source, str(path)))
+
+
 def test_a_recording_is_one_json_value_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = recorded_life(monkeypatch, "fair sharing", 5, 40)
     assert all(one.endswith("\n") and one.count("\n") == 1 for one in lines)

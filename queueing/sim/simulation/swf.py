@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from queueing.core.names import Key, ResourceName
-from queueing.recording.lines import LAST, RecordingError, opened
+from queueing.recording.lines import LAST, UNREADABLE, RecordingError, opened
 from queueing.sim.simulation.arrivals import Arrival, Asked, made_up
 from queueing.sim.yaml_text import ManifestError
 
@@ -165,5 +165,5 @@ def _lines(file: str) -> Iterator[str]:
                 yield line.decode("utf-8", "replace")
     except RecordingError as error:
         raise ManifestError(file=file, line=0, problem=error.problem) from error
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise ManifestError(file=file, line=0, problem=str(error)) from error

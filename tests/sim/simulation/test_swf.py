@@ -62,6 +62,15 @@ def test_a_compressed_trace_is_read_as_it_is(tmp_path: Path) -> None:
     assert len(list(read_swf(Trace(str(path)), 0.0, MAIN))) == 2
 
 
+def test_a_damaged_compressed_trace_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "trace.swf.gz"
+    whole = bytearray(gzip.compress(TRACE.encode()))
+    whole[10] = 0xFF  # no block is of this type
+    path.write_bytes(whole)
+    with pytest.raises(ManifestError, match=r"trace\.swf\.gz"):
+        list(read_swf(Trace(str(path)), 0.0, MAIN))
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
