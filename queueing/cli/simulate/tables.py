@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from queueing.cli.output import columns
-from queueing.sim.simulation.page import FIGURES
-from queueing.sim.simulation.report import Class, Queue, Report, Run, Waits
+from queueing.sim.simulation.figures import FIGURES, WAITED, percent, used, waited
+from queueing.sim.simulation.report import Class, Queue, Report, Run
 from queueing.sim.spans import fine_span
 
 
@@ -28,40 +28,16 @@ def _lines(report: Report) -> Iterator[str]:
         yield columns(("FLAVOR", "RESOURCE", "NOMINAL", "MEAN", "PEAK", "USED"), _uses(run))
 
 
-HEADER = (
-    "WORKLOADS",
-    "FINISHED",
-    "WAITING",
-    "MEAN",
-    "P50",
-    "P90",
-    "LONGEST",
-    "PREEMPTED",
-    "LOST",
-)
+HEADER = (*map(str.upper, WAITED), "LOST")
 
 
 def _row(one: Class | Queue) -> list[str]:
-    counts = (one.workloads, one.finished, one.waiting)
-    return [
-        one.name,
-        *map(str, counts),
-        *_waits(one.waits),
-        str(one.preemptions),
-        fine_span(one.lost_seconds),
-    ]
-
-
-def _waits(waits: Waits) -> Iterator[str]:
-    yield from map(fine_span, (waits.mean, waits.p50, waits.p90, waits.longest))
+    return [*waited(one), fine_span(one.lost_seconds)]
 
 
 def _shares(one: Queue) -> Iterator[str]:
-    for share in (one.nominal_share, one.used_share):
-        yield "" if share is None else f"{share:.1%}"
+    return map(percent, (one.nominal_share, one.used_share))
 
 
 def _uses(run: Run) -> Iterator[list[str]]:
-    for one in run.uses:
-        used = "" if one.utilisation is None else f"{one.utilisation:.1%}"
-        yield [one.flavor, one.resource, one.nominal, one.mean, one.peak, used]
+    return ([one.flavor, one.resource, *used(one)] for one in run.uses)

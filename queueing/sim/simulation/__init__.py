@@ -7,6 +7,6 @@ them (with `durations` as random lengths); `swf` (a public trace format), `past`
 cluster that have ended) and `recorded` (a recording) read them. `study` is one simulation, from its
 beginning to its end.
 
-`tally` watches a simulation and counts; `report` is what it found as JSON, `page` the same as one
-HTML page, on the `charts` beside it.
+`tally` watches a simulation and counts; `report` is what it found as JSON, `figures` are its
+numbers for people, and `page` is all as one HTML page, on the `charts` beside it.
 """

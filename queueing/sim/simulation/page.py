@@ -1,11 +1,11 @@
 """A report as one HTML page that needs nothing from elsewhere: no script, no font, no image."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from queueing.sim.simulation.charts import areas, bars
-from queueing.sim.simulation.report import Report, Run, Use, Waits
-from queueing.sim.spans import fine_span
+from queueing.sim.simulation.figures import FIGURES, WAITED, used, waited
+from queueing.sim.simulation.report import Report, Run, Use
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b2430;--paper:#fff;--rule:#d5dbe3;--soft:#5b6875}
@@ -49,7 +49,7 @@ def _run(run: Run) -> str:
         one.name: (100 * (one.nominal_share or 0.0), 100 * (one.used_share or 0.0))
         for one in run.queues
     }
-    waited = {one.name: (one.waits.p50, one.waits.p90) for one in run.classes}
+    waits = {one.name: (one.waits.p50, one.waits.p90) for one in run.classes}
     most = max((sum(each) for each in zip(*run.lines.waiting.values(), strict=True)), default=1.0)
     what = run.lines.of
     parts = (
@@ -58,29 +58,12 @@ def _run(run: Run) -> str:
         areas(f"Held, of {what}: part of nominal quota", run.lines.used, most=1, unit=""),
         areas("Waiting workloads", run.lines.waiting, most=most, unit=""),
         bars(f"Shares of {what}", share, ("nominal quota", "held"), " %"),
-        bars("Waits by class", waited, ("half waited less than", "9 of 10 less than"), " s"),
+        bars("Waits by class", waits, ("half waited less than", "9 of 10 less than"), " s"),
         _classes(run),
         _queues(run),
         _uses(run.uses),
     )
     return f"<section>{''.join(parts)}</section>"
-
-
-FIGURES: Sequence[tuple[str, Callable[[Run], str]]] = (
-    ("Workloads", lambda run: f"{run.workloads:,}"),
-    ("Finished", lambda run: f"{run.finished:,}"),
-    ("Still waiting", lambda run: f"{run.waiting:,}"),
-    ("Mean wait", lambda run: fine_span(run.waits.mean)),
-    ("Half waited less than", lambda run: fine_span(run.waits.p50)),
-    ("9 of 10 waited less than", lambda run: fine_span(run.waits.p90)),
-    ("Longest wait", lambda run: fine_span(run.waits.longest)),
-    ("Preemptions", lambda run: f"{run.preemptions:,}"),
-    ("Most of one workload", lambda run: f"{run.most_preemptions:,}"),
-    ("Lost run time", lambda run: fine_span(run.lost_seconds)),
-    ("Fairness (Jain's index)", lambda run: "" if run.fairness is None else f"{run.fairness:.3f}"),
-    ("Simulated", lambda run: fine_span(run.seconds)),
-)
-"""What is told of a run first: name, and how it is written."""
 
 
 def _facts(run: Run) -> str:
@@ -92,51 +75,25 @@ def _compared(runs: Sequence[Run]) -> str:
     return _table("Side by side", ("", *(one.name for one in runs)), rows)
 
 
-def _waits(waits: Waits) -> tuple[str, ...]:
-    return tuple(map(fine_span, (waits.mean, waits.p50, waits.p90, waits.longest)))
-
-
-HEADER = ("workloads", "finished", "waiting", "mean", "p50", "p90", "longest", "preempted")
-
-
 def _classes(run: Run) -> str:
-    header = ("Class", *HEADER)
-    rows = (
-        (one.name, one.workloads, one.finished, one.waiting, *_waits(one.waits), one.preemptions)
-        for one in run.classes
-    )
-    return _table("Waits by class", header, rows)
+    return _table("Waits by class", ("Class", *WAITED), map(waited, run.classes))
 
 
 def _queues(run: Run) -> str:
-    header = ("ClusterQueue", *HEADER)
-    rows = (
-        (one.name, one.workloads, one.finished, one.waiting, *_waits(one.waits), one.preemptions)
-        for one in run.queues
-    )
-    return _table("Waits by queue", header, rows)
+    return _table("Waits by queue", ("ClusterQueue", *WAITED), map(waited, run.queues))
 
 
 def _uses(uses: Sequence[Use]) -> str:
     header = ("Flavor and resource", "nominal", "mean", "peak", "used")
-    rows = (
-        (
-            f"{one.flavor} {one.resource}",
-            one.nominal,
-            one.mean,
-            one.peak,
-            "" if one.utilisation is None else f"{one.utilisation:.1%}",
-        )
-        for one in uses
-    )
+    rows = ((f"{one.flavor} {one.resource}", *used(one)) for one in uses)
     return _table("Utilisation", header, rows)
 
 
-def _table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     told = f"<caption>{escape(caption)}</caption>" if caption else ""
     head = "".join(f"<th>{escape(one)}</th>" for one in header)
     head = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table>{told}{head}<tbody>{body}</tbody></table>"
