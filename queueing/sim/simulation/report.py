@@ -5,7 +5,7 @@ Fields may be added; none is taken away or gets another meaning within a version
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -134,12 +134,39 @@ def run_report(name: str, tally: Tally, cluster: SimulatedCluster, ends: float) 
 Amounts = dict[FlavorResource, float]
 
 
+class _Counts(TypedDict):
+    """What is told alike of a run, a class and a queue."""
+
+    workloads: int
+    finished: int
+    waiting: int
+    waits: Waits
+    preemptions: int
+    lost_seconds: float
+
+
+def _counts(pasts: Sequence[Past], ends: float) -> _Counts:
+    return _Counts(
+        workloads=len(pasts),
+        finished=sum(one.ended is not None for one in pasts),
+        waiting=sum(one.waits for one in pasts),
+        waits=waits(pasts, ends),
+        preemptions=sum(one.evictions for one in pasts),
+        lost_seconds=sum(one.lost_s for one in pasts),
+    )
+
+
 class _Summary:
     """The parts of a report of one simulation."""
 
     def __init__(self, tally: Tally, cluster: SimulatedCluster, ends: float) -> None:
         self._tally, self._ends, self._queues = tally, ends, dict(sorted(cluster.queues.items()))
         self._pasts = list(tally.pasts.values())
+        self._of_classes: dict[str, list[Past]] = {}
+        self._of_queues: dict[QueueName | None, list[Past]] = {}
+        for one in self._pasts:
+            self._of_classes.setdefault(one.name, []).append(one)
+            self._of_queues.setdefault(one.queue, []).append(one)
         self._nominal = {name: nominal(one.groups) for name, one in self._queues.items()}
         whole = [
             *self._nominal.values(),
@@ -172,47 +199,28 @@ class _Summary:
             begins=timestamp(self._tally.began),
             ends=timestamp(self._ends),
             seconds=self._seconds,
-            workloads=len(pasts),
-            finished=sum(one.ended is not None for one in pasts),
             running=sum(one.ended is None and not one.waits for one in pasts),
-            waiting=sum(one.waits for one in pasts),
-            waits=waits(pasts, self._ends),
-            preemptions=sum(one.evictions for one in pasts),
             most_preemptions=max((one.evictions for one in pasts), default=0),
-            lost_seconds=sum(one.lost_s for one in pasts),
+            **_counts(pasts, self._ends),
             fairness=self._fairness(),
             uses=self._uses(self._all, self._used, self._peaks()),
             queues=tuple(map(self._queue, self._queues)),
-            classes=tuple(map(self._class, dict.fromkeys(one.name for one in pasts))),
+            classes=tuple(
+                Class(name=name, **_counts(some, self._ends))
+                for name, some in self._of_classes.items()
+            ),
             lines=self._lines(),
         )
 
-    def _class(self, name: str) -> Class:
-        pasts = [one for one in self._pasts if one.name == name]
-        return Class(
-            name=name,
-            workloads=len(pasts),
-            finished=sum(one.ended is not None for one in pasts),
-            waiting=sum(one.waits for one in pasts),
-            waits=waits(pasts, self._ends),
-            preemptions=sum(one.evictions for one in pasts),
-            lost_seconds=sum(one.lost_s for one in pasts),
-        )
-
     def _queue(self, name: QueueName) -> Queue:
-        pasts = [one for one in self._pasts if one.queue == name]
+        pasts = self._of_queues.get(name, [])
         held, main = self._held.get(name, {}), self._main
         lines = self._tally.held.get(name, {})
         peaks = {one: line.peak for one, line in lines.items()}
         return Queue(
             name=name,
             cohort=self._queues[name].cohort or "",
-            workloads=len(pasts),
-            finished=sum(one.ended is not None for one in pasts),
-            waiting=sum(one.waits for one in pasts),
-            waits=waits(pasts, self._ends),
-            preemptions=sum(one.evictions for one in pasts),
-            lost_seconds=sum(one.lost_s for one in pasts),
+            **_counts(pasts, self._ends),
             uses=self._uses(self._nominal[name], held, peaks),
             nominal_share=None if main is None else _part(self._nominal[name], self._all, main),
             used_share=None if main is None else _part(held, self._used, main),
