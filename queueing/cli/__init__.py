@@ -12,7 +12,7 @@ the table of commands (`lazy`). A command has the module of its name, or a packa
 Commands that ask: `explain` (its answers: `explanations`), `plan` (laid out by `plan_tables`),
 `credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a cluster by
 `live` (which of them, says `reading`). `replay` repeats a recording; `ui` leads a browser to the
-page by `page_forward`. Commands that write: `stop`, `suspend` and
+page by `page_forward`, on a port that `loopback` opens. Commands that write: `stop`, `suspend` and
 `resume` (`activity`), `requeue`, `delete`, `create`, `hand_over`, `uninstall`; which cluster, says
 `reaching`. What people name is read by `subjects`, found by `resolving` and completed by `names`.
 Commands that print: `crds`, `manifests`, `completion`, `version`. All print by `output`, tables

@@ -18,6 +18,7 @@ import msgspec
 from aiohttp import ClientError, web
 
 from queueing.cli.explanations import path_to
+from queueing.cli.loopback import HOST, on_loopback
 from queueing.cli.output import UsageProblem
 from queueing.cli.subjects import Named
 from queueing.kube.client import Client
@@ -27,8 +28,7 @@ from queueing.kube.request import Request
 from queueing.kube.resources import CONFIG_MAPS
 from queueing.serving.explanations import BESIDE, PAGE
 
-HOST = "127.0.0.1"
-NAMES = ("127.0.0.1", "localhost")
+NAMES = (HOST, "localhost")
 BASE = "/ui/"
 KEPT = (
     "Content-Type",
@@ -59,15 +59,10 @@ async def forward(asked: Named | None, options: Mapping[str, Any]) -> None:
         if beside:
             await _show(f"{beside}{path}", options)
             return
-        runner = web.AppRunner(application(client), access_log=None, shutdown_timeout=CLOSE_S)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, HOST, options["port"]).start()
-            await _show(f"http://{HOST}:{runner.addresses[0][1]}{BASE}{path}", options)
+        async with on_loopback(application(client), options["port"], close_s=CLOSE_S) as url:
+            await _show(f"{url}{BASE}{path}", options)
             click.echo("Ctrl-C ends it.")
             await _until_told()
-        finally:
-            await runner.cleanup()
 
 
 async def _show(url: str, options: Mapping[str, Any]) -> None:

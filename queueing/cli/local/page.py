@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from queueing.apiserver.server import EmbeddedServer
+from queueing.cli.loopback import on_loopback
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -19,9 +20,6 @@ from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.ui.application import BASE, PageServer
 from queueing.serving.ui.entrance import OpenEntrance
 from queueing.serving.ui.sources import Sources
-
-HOST = "127.0.0.1"
-CLOSE_S = 1.0
 
 
 @asynccontextmanager
@@ -40,15 +38,10 @@ async def local_page(server: EmbeddedServer, socket: Path, port: int = 0) -> Asy
             sources=Sources(models, client), entrance=OpenEntrance(), now=SystemClock().now
         )
         page.add_to(application)
-        runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_S)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, HOST, port).start()
-            url = f"http://{HOST}:{runner.addresses[0][1]}{BASE}/"
+        async with on_loopback(application, port) as origin:
+            url = f"{origin}{BASE}/"
             server.load([_announcement(url)])
             yield url
-        finally:
-            await runner.cleanup()
 
 
 def _announcement(url: str) -> dict[str, Any]:

@@ -12,9 +12,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
-from aiohttp import web
-
 from queueing.apiserver.server import EmbeddedServer
+from queueing.cli.loopback import on_loopback
 from queueing.kinds.registry import pods_on
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -52,30 +51,22 @@ async def local_webhooks(
         application = webhook_application(
             around.around, WebhookSettings(), convert_review, partial(release_finalizers, client)
         )
-        runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        host, port = runner.addresses[0][:2]
         minor = MINOR_WITH_MUTATING_POLICIES - 1
         pods = pods_on(configuration.integrations.frameworks)
         older = Scope(namespaces=managed, kinds=kinds, pods=pods, minor=minor)
-        try:
-            async with asyncio.TaskGroup() as group:
-                reflectors = watches(client, around)
-                tasks = [group.create_task(one.run(), name="webhooks") for one in reflectors]
-                for one in reflectors:
-                    await one.synced.wait()
-                url = f"http://{host}:{port}"
-                server.load(crds(WebhookConversion(url=f"{url}/convert")))
-                configurations = (*render(older), instead_of_definitions(older))
-                server.load(_at(url, one) for one in configurations)
-                try:
-                    yield
-                finally:
-                    for task in tasks:
-                        task.cancel()
-        finally:
-            await runner.cleanup()
+        async with on_loopback(application) as url, asyncio.TaskGroup() as group:
+            reflectors = watches(client, around)
+            tasks = [group.create_task(one.run(), name="webhooks") for one in reflectors]
+            for one in reflectors:
+                await one.synced.wait()
+            server.load(crds(WebhookConversion(url=f"{url}/convert")))
+            configurations = (*render(older), instead_of_definitions(older))
+            server.load(_at(url, one) for one in configurations)
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
 
 
 def _at(url: str, configuration: dict[str, Any]) -> dict[str, Any]:
