@@ -6,7 +6,8 @@ from a client certificate that the aggregator's CA signed. Everybody else shows 
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,32 +122,29 @@ class Reviewer:
 
     async def user_of(self, request: web.Request) -> User | None:
         """Return who asks, None if nobody knows them. Raises ReviewError."""
-        try:
+        with self._reviewing(METRICS_BINDING):
             return await self._user(request)
-        except KubeError as error:
-            self._tell(error, METRICS_BINDING)
-            raise ReviewError(str(error)) from error
 
     async def user_with(self, token: str) -> User | None:
         """Return whose token it is, None if it is nobody's. Raises ReviewError."""
-        try:
+        with self._reviewing(METRICS_BINDING):
             return await self._owner(token)
-        except KubeError as error:
-            self._tell(error, METRICS_BINDING)
-            raise ReviewError(str(error)) from error
 
     async def is_allowed(self, user: User, resource: Attributes) -> bool:
         """Say whether a user may do something with a resource. Raises ReviewError."""
-        try:
+        with self._reviewing(METRICS_BINDING):
             return await self._is_allowed(user, {"resourceAttributes": resource})
-        except KubeError as error:
-            self._tell(error, METRICS_BINDING)
-            raise ReviewError(str(error)) from error
 
     async def _may(self, request: web.Request, attributes: Attributes, binding: str) -> bool:
-        try:
+        with self._reviewing(binding):
             user = await self._user(request)
             return user is not None and await self._is_allowed(user, attributes)
+
+    @contextmanager
+    def _reviewing(self, binding: str) -> Iterator[None]:
+        """Turn a review that fails into a ReviewError, and log it; `binding` allows reviews."""
+        try:
+            yield
         except KubeError as error:
             self._tell(error, binding)
             raise ReviewError(str(error)) from error
