@@ -17,7 +17,7 @@ from aiohttp import web
 from queueing.kube.client import Client
 from queueing.kube.errors import KubeError, NotPermittedError
 from queueing.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
-from queueing.serving import explanations
+from queueing.serving.rights import EVERYTHING, Right
 
 logger = logging.getLogger(__name__)
 
@@ -93,32 +93,22 @@ class Reviewer:
         Raises ReviewError.
         """
         group, *_, resource, name, subresource = request.path.strip("/").split("/")[1:]
-        attributes = {
-            "group": group,
-            "version": request.match_info.get("version", "*"),
-            "resource": resource,
-            "subresource": subresource,
-            "namespace": request.match_info.get("namespace", ""),
-            "name": name,
-            "verb": "get",
-        }
-        return await self._may(request, {"resourceAttributes": attributes}, VISIBILITY_BINDING)
+        right = Right(
+            group=group,
+            version=request.match_info.get("version", "*"),
+            resource=resource,
+            subresource=subresource,
+            namespace=request.match_info.get("namespace", ""),
+            name=name,
+        )
+        return await self._may(request, right.attributes(), VISIBILITY_BINDING)
 
     async def may_name_others(self, request: web.Request) -> bool:
         """Say whether the user may see workloads of all namespaces in explanations.
 
         Raises ReviewError.
         """
-        attributes = {
-            "group": explanations.GROUP,
-            "version": "*",
-            "resource": "clusterqueues",
-            "subresource": explanations.SUBRESOURCE,
-            "namespace": "",
-            "name": "",
-            "verb": "get",
-        }
-        return await self._may(request, {"resourceAttributes": attributes}, VISIBILITY_BINDING)
+        return await self._may(request, EVERYTHING.attributes(), VISIBILITY_BINDING)
 
     async def user_of(self, request: web.Request) -> User | None:
         """Return who asks, None if nobody knows them. Raises ReviewError."""
@@ -130,10 +120,10 @@ class Reviewer:
         with self._reviewing(METRICS_BINDING):
             return await self._owner(token)
 
-    async def is_allowed(self, user: User, resource: Attributes) -> bool:
-        """Say whether a user may do something with a resource. Raises ReviewError."""
+    async def is_allowed(self, user: User, right: Right) -> bool:
+        """Say whether a user has a right. Raises ReviewError."""
         with self._reviewing(METRICS_BINDING):
-            return await self._is_allowed(user, {"resourceAttributes": resource})
+            return await self._is_allowed(user, right.attributes())
 
     async def _may(self, request: web.Request, attributes: Attributes, binding: str) -> bool:
         with self._reviewing(binding):

@@ -8,31 +8,27 @@ from queueing.kube.resources import (
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     USAGE_RECORDS,
-    Resource,
 )
+from queueing.serving.rights import EVERYTHING, listing
 from queueing.serving.ui.columns import balances, usage_chart
 from queueing.serving.ui.devices import NodeDevices, by_node
-from queueing.serving.ui.entrance import EVERYTHING, Right, demand
+from queueing.serving.ui.entrance import demand
 from queueing.serving.ui.paths import Asked, Page
 from queueing.serving.ui.turning import ROWS, parts
 
 EVERY_S = 10.0
 
 
-def _list(resource: Resource) -> Right:
-    return Right(group=resource.group, resource=resource.plural, verb="list")
-
-
 async def credits_(asked: Asked) -> Page:
     """Show who lent to whom, and where everybody stands."""
-    await demand(asked.visitor, _list(CREDIT_ACCOUNTS))
+    await demand(asked.visitor, listing(CREDIT_ACCOUNTS))
     accounts = await asked.sources.objects(CREDIT_ACCOUNTS)
     return _page("Credits", "credits.html", accounts=[balances(one) for one in accounts])
 
 
 async def usage(asked: Asked) -> Page:
     """Show who used how much, over time."""
-    await demand(asked.visitor, _list(USAGE_RECORDS))
+    await demand(asked.visitor, listing(USAGE_RECORDS))
     records = await asked.sources.objects(USAGE_RECORDS)
     by = asked.query.get("by", "")
     may_see_all = await asked.visitor.may(EVERYTHING)
@@ -46,8 +42,8 @@ async def usage(asked: Asked) -> Page:
 
 async def devices(asked: Asked) -> Page:
     """Show devices node by node, and who holds them."""
-    await demand(asked.visitor, _list(RESOURCE_SLICES))
-    may_name = await asked.visitor.may(_list(RESOURCE_CLAIMS))
+    await demand(asked.visitor, listing(RESOURCE_SLICES))
+    may_name = await asked.visitor.may(listing(RESOURCE_CLAIMS))
 
     async def make() -> list[NodeDevices]:
         slices = await asked.sources.objects(RESOURCE_SLICES)

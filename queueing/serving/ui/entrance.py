@@ -1,13 +1,12 @@
 """Who visits the page, and what the cluster lets them read."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from aiohttp import web
 
-from queueing.serving import explanations
 from queueing.serving.authorization import Reviewer, ReviewError, User
+from queueing.serving.rights import Right
 from queueing.serving.ui.problems import NotAllowedError, NotNowError, UnknownVisitorError
 
 COOKIE = "queueing-page"
@@ -15,52 +14,6 @@ TOKEN_MAX = 3_800
 """Browsers drop cookies of more than 4096 bytes, with name and attributes."""
 UNCLEAR = "The API server does not say who you are: {}"
 SIGN_IN = "Sign in with a token of the cluster to see what it may read."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Right:
-    """Something that a visitor may be allowed to read."""
-
-    group: str
-    resource: str
-    verb: str = "get"
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
-
-    def attributes(self) -> Mapping[str, Any]:
-        """Return it as a SubjectAccessReview asks for it."""
-        return {
-            "group": self.group,
-            "version": "*",
-            "resource": self.resource,
-            "subresource": self.subresource,
-            "namespace": self.namespace,
-            "name": self.name,
-            "verb": self.verb,
-        }
-
-    @property
-    def text(self) -> str:
-        """The same for people."""
-        part = f"/{self.subresource}" if self.subresource else ""
-        where = f" in namespace {self.namespace}" if self.namespace else ""
-        return f"{self.verb} {self.resource}{part} of {self.group or 'the core group'}{where}"
-
-
-def explanation_of(resource: str, namespace: str = "", name: str = "") -> Right:
-    """Return the right to have something explained."""
-    return Right(
-        group=explanations.GROUP,
-        resource=resource,
-        subresource=explanations.SUBRESOURCE,
-        namespace=namespace,
-        name=name,
-    )
-
-
-EVERYTHING = explanation_of("clusterqueues")
-"""Who has it reads the queues of all, and names of workloads of all namespaces."""
 
 
 class Visitor(Protocol):
@@ -106,7 +59,7 @@ class KnownUser:
     async def may(self, right: Right) -> bool:
         """Ask the API server."""
         try:
-            return await self.reviewer.is_allowed(self.user, right.attributes())
+            return await self.reviewer.is_allowed(self.user, right)
         except ReviewError as error:
             raise NotNowError(f"The API server does not say what you may read: {error}") from error
 

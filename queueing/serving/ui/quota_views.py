@@ -9,8 +9,9 @@ from queueing.explain.model import CohortExplanation, Line, QueueExplanation
 from queueing.explain.redaction import redacted
 from queueing.kube.resources import LOCAL_QUEUES
 from queueing.serving.frames import ALL, Subject
+from queueing.serving.rights import EVERYTHING, explanation_of, listing
 from queueing.serving.ui.bars import bars, longest
-from queueing.serving.ui.entrance import EVERYTHING, Right, Visitor, demand, explanation_of
+from queueing.serving.ui.entrance import Visitor, demand
 from queueing.serving.ui.paths import Asked, Page
 from queueing.serving.ui.problems import NotThereError
 from queueing.serving.ui.turning import ROWS, parts
@@ -56,7 +57,7 @@ async def _own_queues(asked: Asked) -> Page:
     queues = await sources.objects(LOCAL_QUEUES)
     namespaces = sorted({one["metadata"]["namespace"] for one in queues})
     mine = set(namespaces)
-    if not await visitor.may(_may_list("")):
+    if not await visitor.may(listing(LOCAL_QUEUES)):
         among = namespaces[:NAMESPACES]
         found = await sources.readable.get(visitor.name, lambda: _readable(visitor, among))
         mine = await _readable(visitor, found)
@@ -73,7 +74,7 @@ async def _readable(visitor: Visitor, namespaces: Iterable[str]) -> set[str]:
 
     async def ask(namespace: str) -> None:
         async with turns:
-            if await visitor.may(_may_list(namespace)):
+            if await visitor.may(listing(LOCAL_QUEUES, namespace)):
                 found.add(namespace)
 
     async with asyncio.TaskGroup() as group:
@@ -85,15 +86,9 @@ async def _readable(visitor: Visitor, namespaces: Iterable[str]) -> set[str]:
 async def namespace(asked: Asked) -> Page:
     """Show the LocalQueues of a namespace."""
     name = asked.names["namespace"]
-    await demand(asked.visitor, _may_list(name))
+    await demand(asked.visitor, listing(LOCAL_QUEUES, name))
     queues = await asked.sources.objects(LOCAL_QUEUES, name)
     return _queues_page(f"Queues of namespace {name}", queues)
-
-
-def _may_list(namespace: str) -> Right:
-    return Right(
-        group=LOCAL_QUEUES.group, resource=LOCAL_QUEUES.plural, verb="list", namespace=namespace
-    )
 
 
 def _queues_page(title: str, queues: list[dict[str, Any]], *, more: bool = False) -> Page:

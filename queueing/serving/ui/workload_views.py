@@ -4,8 +4,10 @@ from queueing.explain.model import WorkloadExplanation
 from queueing.explain.redaction import redacted
 from queueing.kube.resources import WORKLOADS
 from queueing.serving.frames import Subject
-from queueing.serving.ui.entrance import EVERYTHING, Right, demand, explanation_of
+from queueing.serving.rights import EVERYTHING, Right, explanation_of, listing
+from queueing.serving.ui.entrance import demand
 from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.sources import CORE_EVENTS
 from queueing.serving.ui.timeline import moments, stretches
 
 EVERY_S = 5.0
@@ -22,8 +24,7 @@ async def workload(asked: Asked) -> Page:
     told = await asked.sources.explained(Subject("workloads", key), WorkloadExplanation)
     if not await asked.visitor.may(EVERYTHING):
         told = redacted(told, namespace)
-    may_list = Right(group="", resource="events", verb="list", namespace=namespace)
-    may_read_events = await asked.visitor.may(may_list)
+    may_read_events = await asked.visitor.may(listing(CORE_EVENTS, namespace))
     events = await asked.sources.events_of(found) if may_read_events else []
     owners = found["metadata"].get("ownerReferences") or []
     return Page(

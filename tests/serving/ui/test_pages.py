@@ -18,8 +18,9 @@ from queueing.serving import explanations
 from queueing.serving.authorization import Reviewer
 from queueing.serving.frames import Frame, Question
 from queueing.serving.read_models import ReadModels
+from queueing.serving.rights import Right
 from queueing.serving.ui.application import BASE, PageServer
-from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance, Right
+from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance
 from queueing.serving.ui.live import Streams
 from queueing.serving.ui.sources import Sources
 from tests.serving.ui.samples import EVIL, WORKLOAD, answer
