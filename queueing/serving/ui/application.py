@@ -23,8 +23,8 @@ from queueing.serving.ui.problems import NotThereError, PageError, UnknownVisito
 from queueing.serving.ui.quota_views import found_at
 from queueing.serving.ui.rendering import Frame, inner, whole
 from queueing.serving.ui.sources import Sources
-from queueing.serving.ui.timeline import clock
 from queueing.serving.ui.views import PATHS
+from queueing.translate.times import timestamp
 
 ASSETS: Final = MappingProxyType(
     {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -83,7 +83,7 @@ class PageServer:
             visitor = await self.entrance.visitor(request)
             page = await self._page(visitor, path, parsed)
             main = inner(page, self._frame(of, visitor))
-            return Shown(main, clock(self.now()), page.every_s)
+            return Shown(main, timestamp(self.now()), page.every_s)
 
         visitor = await self.entrance.visitor(request)
         return await self.streams.send(request, visitor.name, make)

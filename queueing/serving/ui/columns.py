@@ -6,7 +6,8 @@ from typing import Any
 
 from queueing.core.names import ResourceName
 from queueing.core.quantities import quantity
-from queueing.serving.ui.timeline import clock, seconds
+from queueing.serving.ui.timeline import seconds
+from queueing.translate.times import timestamp
 
 Wire = Mapping[str, Any]
 SERIES = 6
@@ -195,4 +196,4 @@ def _column(
         series = min(names.index(name), SERIES)
         parts.append(Part(series, name, amount / unit, round(bottom, 2), round(height, 2)))
         bottom += height
-    return Column(clock(begin), sum(by_name.values()) / unit, tuple(parts))
+    return Column(timestamp(begin), sum(by_name.values()) / unit, tuple(parts))

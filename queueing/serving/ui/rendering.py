@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from queueing.serving.ui.paths import Page
-from queueing.serving.ui.timeline import clock
+from queueing.translate.times import timestamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Frame:
             "visitor": self.visitor,
             "may_leave": self.may_leave,
             "is_live": self.is_live,
-            "as_of": clock(self.now),
+            "as_of": timestamp(self.now),
         }
 
 

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
+from queueing.translate.times import timestamp
+
 Wire = Mapping[str, Any]
 
 
@@ -44,7 +46,7 @@ def moments(workload: Wire, events: Iterable[Wire]) -> list[Moment]:
     found += _events(events, {(one.title, round(one.at)) for one in found})
     begin = created or min((one.at for one in found), default=0.0)
     return [
-        Moment(one.at, one.kind, one.title, one.text, span(one.at - begin), clock(one.at))
+        Moment(one.at, one.kind, one.title, one.text, span(one.at - begin), timestamp(one.at))
         for one in sorted(found)
     ]
 
@@ -132,11 +134,6 @@ def seconds(text: str | None) -> float | None:
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def clock(at: float) -> str:
-    """Write a time as RFC 3339 in UTC."""
-    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
