@@ -8,6 +8,7 @@ from queueing.explain.model import (
     Explanation,
     Outcome,
     QueueExplanation,
+    QuotaRow,
     Remedy,
     Run,
     WorkloadExplanation,
@@ -172,15 +173,22 @@ def _queue(answer: QueueExplanation) -> Iterator[str]:
 
 def _quotas(answer: QueueExplanation) -> Iterator[str]:
     for one in answer.quotas:
-        told = [f"{one.used} of {one.nominal} used"]
-        told += [f"{one.borrowed} borrowed"] * (one.borrowed != "0")
-        told += [f"{one.lent} lent"] * (one.lent != "0")
-        told += [f"{one.promised} promised"] * (one.promised != "0")
-        told += [f"{one.available} more can be had"]
+        told = [*use_of(one), f"{one.available} more can be had"]
         limits = [f"may borrow {one.borrowing_limit}"] * (one.borrowing_limit is not None)
         limits += [f"lends up to {one.lending_limit}"] * (one.lending_limit is not None)
         shown = f" [{', '.join(limits)}]" if limits else ""
         yield f"{one.resource} of {one.flavor}: {', '.join(told)}{shown}"
+
+
+def use_of(one: QuotaRow) -> Iterator[str]:
+    """Say how much of a quota is used, and, where it is, borrowed, lent and promised."""
+    yield f"{one.used} of {one.nominal} used"
+    if one.borrowed != "0":
+        yield f"{one.borrowed} borrowed"
+    if one.lent != "0":
+        yield f"{one.lent} lent"
+    if one.promised != "0":
+        yield f"{one.promised} promised"
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from queueing.explain.model import QuotaRow
+from queueing.explain.text import use_of
 from queueing_api.quantity import approximate
 
 FULL = 100.0
@@ -72,15 +73,5 @@ def _bar(row: QuotaRow, most: float) -> Bar:
         row=row,
         segments=tuple(segments),
         nominal_at=round(min(FULL, nominal / most * FULL), 2),
-        text=words(row),
+        text=", ".join(use_of(row)),
     )
-
-
-def words(row: QuotaRow) -> str:
-    """Say what a bar shows."""
-    told = [f"{row.used} of {row.nominal} used"]
-    for name in ("borrowed", "lent", "promised"):
-        value = getattr(row, name)
-        if value != "0":
-            told.append(f"{value} {name}")
-    return ", ".join(told)
