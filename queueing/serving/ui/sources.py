@@ -12,7 +12,7 @@ from queueing.kube.client import Client
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import Resource, Target
-from queueing.serving.explanations import path_of
+from queueing.serving.explanations import PARENTS, path_of
 from queueing.serving.forward import Answered
 from queueing.serving.frames import Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels
@@ -112,10 +112,4 @@ class Sources:
 
 def singular(plural: str) -> str:
     """Return the kind of a resource, for a sentence."""
-    known = {
-        "clusterqueues": "ClusterQueue",
-        "localqueues": "LocalQueue",
-        "workloads": "Workload",
-        "cohorts": "Cohort",
-    }
-    return known.get(plural, plural)
+    return next((kind for name, kind, _ in PARENTS if name == plural), plural)
