@@ -36,16 +36,11 @@ class Bar:
     """The same in words."""
 
 
-def amount(text: str) -> float:
-    """Read an amount as Kubernetes writes it."""
-    return approximate(text)
-
-
 def longest(rows: Iterable[QuotaRow]) -> dict[str, float]:
     """Return by resource the largest amount that a bar must show."""
     found: dict[str, float] = {}
     for row in rows:
-        need = max(amount(row.nominal), amount(row.used) + amount(row.promised))
+        need = max(approximate(row.nominal), approximate(row.used) + approximate(row.promised))
         found[row.resource] = max(found.get(row.resource, 0.0), need)
     return found
 
@@ -57,8 +52,8 @@ def bars(rows: Sequence[QuotaRow], scale: dict[str, float] | None = None) -> lis
 
 
 def _bar(row: QuotaRow, most: float) -> Bar:
-    nominal, used, lent = amount(row.nominal), amount(row.used), amount(row.lent)
-    borrowed, promised = min(used, amount(row.borrowed)), amount(row.promised)
+    nominal, used, lent = approximate(row.nominal), approximate(row.used), approximate(row.lent)
+    borrowed, promised = min(used, approximate(row.borrowed)), approximate(row.promised)
     own = used - borrowed
     parts = [("used", own), ("borrowed", borrowed), ("promised", promised), ("lent", lent)]
     taken = sum(length for _, length in parts)
