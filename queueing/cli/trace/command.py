@@ -19,12 +19,11 @@ from queueing.cli.tables import rendered
 from queueing.cli.trace.drawing import drawn, plain, told
 from queueing.cli.trace.reading import Reading
 from queueing.clock import SystemClock
+from queueing.controller.telemetry.traces import trace_of
 from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError
-from queueing.observe.trace_ids import trace_id_of
 from queueing.observe.waterfall import Phase, until_ready, waterfall
-from queueing.translate.labels import TRACE_PARENT
 
 EPILOG = """\b
 Examples:
@@ -115,10 +114,4 @@ async def _read(asked: Named, namespace: str | None, where: tuple[str | None, st
         seen = await reading.of(found)
     for kind in reading.unreadable:
         click.echo(f"Warning: you may not read {kind}: what they tell is missing", err=True)
-    return Trace(found, _trace_id(found), waterfall(seen), now)
-
-
-def _trace_id(workload: Mapping[str, Any]) -> str:
-    metadata = workload["metadata"]
-    submitter = (metadata.get("annotations") or {}).get(TRACE_PARENT, "")
-    return trace_id_of(metadata["uid"], submitter)
+    return Trace(found, trace_of(seen.workload.metadata), waterfall(seen), now)

@@ -13,7 +13,7 @@ from queueing.controller.queues.cohorts import path_above
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
-from queueing.controller.telemetry.traces import WorkloadTraces, submitter_of
+from queueing.controller.telemetry.traces import WorkloadTraces, submitter_of, trace_of
 from queueing.core.decisions import (
     Admit,
     Cycle,
@@ -30,7 +30,6 @@ from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.spans import root_of
-from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
 from queueing.translate.wire.meta import Meta
@@ -257,8 +256,7 @@ class Reporter:
             self.traces.ready(workload, scheduled, now)
 
     def _measures(self, workload: Workload, queue: str = "") -> WorkloadMetrics:
-        meta = workload.metadata
-        trace_id = trace_id_of(meta.uid, submitter_of(meta)) if self.traces_it(workload) else ""
+        trace_id = trace_of(workload.metadata) if self.traces_it(workload) else ""
         return WorkloadMetrics.of(self.metrics, workload, queue, trace_id)
 
     def _measure_readiness(self, workload: Workload, now: float) -> None:
@@ -368,6 +366,6 @@ def decide(
         text,
         workload=decision.workload,
         cluster_queue=decision.cluster_queue,
-        trace_id=trace_id_of(workload.metadata.uid, submitter_of(workload.metadata)),
+        trace_id=trace_of(workload.metadata),
         **more,
     )

@@ -24,7 +24,7 @@ from queueing.observe.spans import (
     plan_eviction,
     plan_spans,
 )
-from queueing.observe.trace_ids import SpanRef
+from queueing.observe.trace_ids import SpanRef, trace_id_of
 from queueing.observe.traces import Tracer
 from queueing.translate.labels import TRACE_PARENT
 from queueing.translate.wire.meta import Meta
@@ -162,8 +162,7 @@ class WorkloadTraces:
     ) -> None:
         meta = workload.metadata
         notes = self._notes.pop(meta.key, None) or _Notes()
-        submitter = submitter_of(meta)
-        if not self._tracer.keeps(meta.uid, submitter):
+        if not self.keeps(meta):
             return
         requeued = workload.status.true_condition("Requeued")
         admission = workload.status.admission
@@ -186,7 +185,7 @@ class WorkloadTraces:
             attempts=tuple(notes.attempts),
             victims=tuple(notes.victims),
             steps=tuple(notes.steps),
-            traceparent=submitter,
+            traceparent=submitter_of(meta),
         )
         self._tracer.export(plan_spans(told))
 
@@ -225,6 +224,11 @@ class WorkloadTraces:
 def submitter_of(meta: Meta) -> str:
     """Return the submitter's traceparent, of a job or its Workload; empty without one."""
     return meta.annotations.get(TRACE_PARENT, "")
+
+
+def trace_of(meta: Meta) -> str:
+    """Return the id of a Workload's trace."""
+    return trace_id_of(meta.uid, submitter_of(meta))
 
 
 def _victim(told: Left) -> Timed:
