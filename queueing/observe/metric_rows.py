@@ -22,6 +22,10 @@ class ReplicaRole(StrEnum):
     STANDALONE = "standalone"
 
 
+LEADING = 'replica_role!="follower"'
+"""Selects each value once, in PromQL: replicas that do not lead serve what they watch as well."""
+
+
 class MetricGroup(StrEnum):
     """Metrics that the Configuration can turn on or off, by its setting."""
 

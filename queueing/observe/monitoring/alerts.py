@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from queueing.observe.metric_rows import LEADING
+
 
 class Severity(StrEnum):
     """Who is to look, and when."""
@@ -33,8 +35,6 @@ class Alert:
     remedy: str
 
 
-_LEADING = 'replica_role!="follower"'
-"""Each value once: replicas that do not lead serve what they watch as well."""
 _NEVER_READY = 'kueue_evicted_workloads_total{reason="PodsReadyTimeout"}'
 
 ALERTS: tuple[Alert, ...] = (
@@ -60,7 +60,7 @@ ALERTS: tuple[Alert, ...] = (
         severity=Severity.WARNING,
         expression=(
             "histogram_quantile(0.9, sum by (cluster_queue, le) ("
-            f"rate(kueue_admission_wait_time_seconds_bucket{{{_LEADING}}}[15m]))) > 3600"
+            f"rate(kueue_admission_wait_time_seconds_bucket{{{LEADING}}}[15m]))) > 3600"
         ),
         lasting="15m",
         summary="A tenth of the workloads of {{ $labels.cluster_queue }} waited over an hour.",
@@ -79,9 +79,9 @@ ALERTS: tuple[Alert, ...] = (
         name="QueueingQueueStuck",
         severity=Severity.WARNING,
         expression=(
-            f"sum by (cluster_queue) (kueue_pending_workloads{{{_LEADING}}}) > 0"
+            f"sum by (cluster_queue) (kueue_pending_workloads{{{LEADING}}}) > 0"
             " unless on (cluster_queue) sum by (cluster_queue) ("
-            f"kueue_reserving_active_workloads{{{_LEADING}}}) > 0"
+            f"kueue_reserving_active_workloads{{{LEADING}}}) > 0"
         ),
         lasting="15m",
         summary="Workloads wait in {{ $labels.cluster_queue }}, and none of it runs.",
@@ -99,8 +99,7 @@ ALERTS: tuple[Alert, ...] = (
         name="QueueingQueueInactive",
         severity=Severity.WARNING,
         expression=(
-            "max by (cluster_queue) ("
-            f'kueue_cluster_queue_status{{status="active",{_LEADING}}}) == 0'
+            f'max by (cluster_queue) (kueue_cluster_queue_status{{status="active",{LEADING}}}) == 0'
         ),
         lasting="10m",
         summary="ClusterQueue {{ $labels.cluster_queue }} is not active: it admits nobody.",
@@ -118,9 +117,9 @@ ALERTS: tuple[Alert, ...] = (
         severity=Severity.INFO,
         expression=(
             "sum by (cluster_queue, flavor, resource) ("
-            f"kueue_cluster_queue_resource_usage{{{_LEADING}}}) >"
+            f"kueue_cluster_queue_resource_usage{{{LEADING}}}) >"
             " sum by (cluster_queue, flavor, resource) ("
-            f"kueue_cluster_queue_nominal_quota{{{_LEADING}}})"
+            f"kueue_cluster_queue_nominal_quota{{{LEADING}}})"
         ),
         lasting="1d",
         summary=(

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from queueing.observe.metric_rows import LEADING
+
 
 class Unit(StrEnum):
     """How Grafana spells an axis."""
@@ -50,8 +52,6 @@ class Dashboard:
     panels: tuple[Panel, ...]
 
 
-_ONE = 'replica_role!="follower"'
-"""Each value once: replicas that do not lead serve what they watch as well."""
 _RATE = "$__rate_interval"
 
 
@@ -65,9 +65,9 @@ def _quantile(share: float, metric: str, by: str, chosen: str) -> str:
 
 
 _TEAM = 'namespace=~"$namespace"'
-_TEAM_ONE = f"{_TEAM},{_ONE}"
+_TEAM_ONE = f"{_TEAM},{LEADING}"
 _QUEUE = 'cluster_queue=~"$cluster_queue"'
-_QUEUE_ONE = f"{_QUEUE},{_ONE}"
+_QUEUE_ONE = f"{_QUEUE},{LEADING}"
 
 TEAMS = Dashboard(
     uid="queueing-teams",
