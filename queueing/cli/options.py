@@ -1,12 +1,12 @@
 """Options that mean the same in every command that has them, each spelt once."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from queueing.clock import SystemClock
+from queueing.translate.times import moment
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -57,12 +57,6 @@ def _now(_context: click.Context, _parameter: click.Parameter, text: str | None)
         raise click.BadParameter(
             f"{text!r} is not a time; write it like 2026-01-31T12:00:00Z"
         ) from error
-
-
-def moment(text: str) -> float:
-    """Read RFC 3339 as seconds since 1970; without a zone it is UTC. Raises ValueError."""
-    found = datetime.fromisoformat(text)
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def lease_option() -> Decorator:

@@ -9,6 +9,12 @@ def seconds(moment: datetime | None) -> float | None:
     return None if moment is None else moment.timestamp()
 
 
+def moment(text: str) -> float:
+    """Read RFC 3339 as seconds since 1970; without a zone it is UTC. Raises ValueError."""
+    found = datetime.fromisoformat(text)
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
 def timestamp(now: float) -> str:
     """Spell a time as `metav1.Time`; fractions of a second are cut off, as the server does."""
     return _spelled(int(now))

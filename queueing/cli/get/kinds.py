@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any
 
 from queueing.cli.get.states import STYLES, condition, owners, state_of, why
-from queueing.cli.options import moment
 from queueing.cli.tables import Cell
 from queueing.kube.resources import (
     CLUSTER_QUEUES,
@@ -16,6 +15,7 @@ from queueing.kube.resources import (
     WORKLOADS,
     Resource,
 )
+from queueing.translate.times import moment
 
 Wire = Mapping[str, Any]
 MINUTE, HOUR, DAY = 60, 3600, 86_400

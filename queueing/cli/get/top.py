@@ -14,7 +14,6 @@ from queueing.cli.get.kinds import age
 from queueing.cli.get.reading import everything
 from queueing.cli.get.states import STYLES, State, owners, state_of, why
 from queueing.cli.names import complete_subject
-from queueing.cli.options import moment
 from queueing.cli.output import UsageProblem
 from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.cli.subjects import CLUSTER_QUEUE, LOCAL_QUEUE, Named, named
@@ -24,6 +23,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
+from queueing.translate.times import moment
 from queueing_api.quantity import amount
 
 EPILOG = """\b

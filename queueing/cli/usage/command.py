@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from queueing.cli.options import moment, now_option, output_option
+from queueing.cli.options import now_option, output_option
 from queueing.cli.output import UsageProblem
 from queueing.cli.reading import ObjectSource, of_files_or_a_cluster
 from queueing.cli.usage import formats, sources
@@ -14,7 +14,7 @@ from queueing.cli.usage.formats import UsagePeriod
 from queueing.core.settings import Compatibility
 from queueing.sim.intake import read_world
 from queueing.sim.yaml_text import ManifestError
-from queueing.translate.times import timestamp
+from queueing.translate.times import moment, timestamp
 from queueing_api.config.duration import seconds_of
 
 EPILOG = """\b

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from queueing.translate.times import timestamp
+from queueing.translate.times import moment, timestamp
 
 Wire = Mapping[str, Any]
 
@@ -130,10 +129,9 @@ def seconds(text: str | None) -> float | None:
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        return moment(text)
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
