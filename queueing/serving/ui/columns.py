@@ -104,8 +104,8 @@ class Chart:
 def usage_chart(records: Iterable[Wire], *, resource: str, by: str) -> Chart:
     """Return the mean use of a resource in each stretch; of the finest records, the last 48.
 
-    Without a resource, or one that nobody used, it is the scarcest: the last by name with a slash,
-    else the first.
+    Without a resource, or one that nobody used, it is the scarcest: the first by name with a slash,
+    else the first of all.
     """
     finest = _finest(list(records))
     used: dict[str, dict[tuple[float, float], dict[str, float]]] = {}
