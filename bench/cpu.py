@@ -16,9 +16,9 @@ STORE = ("kube-apiserver", "etcd")
 SERVER, OTHERS, PRODUCT, CLIENT = "API server", "other components", "queueing", "clients"
 REST_S = 4.0
 _PROCESSES = Path("/proc")
-_SESSION, _TIMES = 3, slice(11, 15)
-"""Places in `/proc/PID/stat` behind the name: the session; user and system time, its own and those
-of children that ended."""
+_SESSION, _OWN, _TIMES = 3, slice(11, 13), slice(11, 15)
+"""Places in `/proc/PID/stat` behind the name: the session; user and system time, its own, and these
+with those of children that ended."""
 
 
 def seconds_by_part(cluster: Cluster) -> "Counter[str]":
@@ -28,13 +28,24 @@ def seconds_by_part(cluster: Cluster) -> "Counter[str]":
     """
     part_of = {one.pid: _part(cluster, one.name) for one in cluster.programs if one.running}
     found: Counter[str] = Counter()
-    for session, ticks in _sessions():
+    for _, fields in _processes():
+        session = int(fields[_SESSION])
         if session in part_of:
-            found[part_of[session]] += ticks
+            found[part_of[session]] += _sum(fields[_TIMES])
     if found:
         own = os.times()
         found[CLIENT] = round((own.user + own.system) * _ticks())
     return Counter({part: ticks / _ticks() for part, ticks in found.items()})
+
+
+def folders_of(session: int) -> Iterator[Path]:
+    """Yield the folders in `/proc` of the processes of a session; any may end meanwhile."""
+    return (folder for folder, fields in _processes() if int(fields[_SESSION]) == session)
+
+
+def own_seconds(folder: Path) -> float:
+    """Return the CPU seconds that a process itself has used. Raises OSError when it has ended."""
+    return _sum(_stat(folder)[_OWN]) / _ticks()
 
 
 def each(used: "Counter[str]", floor: "Counter[str]", count: int, what: str) -> dict[str, float]:
@@ -85,15 +96,22 @@ def _part(cluster: Cluster, name: str) -> str:
     return OTHERS if name in cluster.components else PRODUCT
 
 
-def _sessions() -> Iterator[tuple[int, int]]:
-    """Yield the session of each process, and the ticks that it used."""
+def _processes() -> Iterator[tuple[Path, list[str]]]:
+    """Yield the folder of each process, and what its `stat` says behind the name."""
     for folder in _PROCESSES.glob("[0-9]*"):
         try:
-            text = (folder / "stat").read_text()
+            fields = _stat(folder)
         except OSError:
             continue  # it ended while we looked
-        fields = text.rpartition(")")[2].split()
-        yield int(fields[_SESSION]), sum(int(one) for one in fields[_TIMES])
+        yield folder, fields
+
+
+def _stat(folder: Path) -> list[str]:
+    return (folder / "stat").read_text().rpartition(")")[2].split()
+
+
+def _sum(ticks: list[str]) -> int:
+    return sum(map(int, ticks))
 
 
 def _ticks() -> int:

@@ -20,6 +20,7 @@ from statistics import median
 import aiohttp
 
 from bench import load
+from bench.cpu import folders_of, own_seconds
 from bench.results import Result
 from bench.stage import LIMIT_S, client_of, furnished, log_of, running_product, settled
 from bench.submitters import Teams
@@ -32,9 +33,6 @@ NAME = "a-watched"
 SCRAPE_EVERY_S = 1.0
 SCALE = 0.05
 PAGES = ("", "clusterqueues/{queue}")
-_PROCESSES = Path("/proc")
-_TIMES = slice(11, 13)
-"""Places of user and system time in `/proc/PID/stat`, behind the name."""
 
 
 async def run(cluster: Cluster, scale: float | None, turns: int) -> list[Result]:
@@ -47,14 +45,14 @@ async def run(cluster: Cluster, scale: float | None, turns: int) -> list[Result]
         await furnished(cluster, client, wanted)
         async with running_product(cluster) as controller:
             await settled(log_of(cluster))
-            pid = controller_of(controller)
+            process = controller_of(controller)
             for turn in range(2 * turns + 1):
                 looked_at = turn % 2 == 0
                 mine = [replace(one, name=f"turn{turn}-{one.name}") for one in items]
                 async with onlookers(cluster, controller, looked_at=looked_at):
-                    before = cpu_s(pid)
+                    before = own_seconds(process)
                     wall = await Teams(client, mine).run(LIMIT_S)
-                    spent = cpu_s(pid) - before
+                    spent = own_seconds(process) - before
                 if turn:  # the first one warms everything up
                     used[looked_at].append(1_000 * spent / len(mine))
                     walls[looked_at].append(wall)
@@ -76,21 +74,13 @@ async def run(cluster: Cluster, scale: float | None, turns: int) -> list[Result]
     ]
 
 
-def controller_of(controller: Controller) -> int:
-    """Return the process that decides, of the two that a replica has."""
-    for folder in _PROCESSES.glob("[0-9]*"):
+def controller_of(controller: Controller) -> Path:
+    """Return the folder in `/proc` of the process that decides, of the two that a replica has."""
+    for folder in folders_of(controller.process.pid):
         with suppress(OSError):
-            words = (folder / "cmdline").read_text().split("\0")
-            session = int((folder / "stat").read_text().rpartition(")")[2].split()[3])
-            if session == controller.process.pid and "--no-serving" in words:
-                return int(folder.name)
+            if "--no-serving" in (folder / "cmdline").read_text().split("\0"):
+                return folder
     raise RuntimeError("the controller's process is not there")
-
-
-def cpu_s(pid: int) -> float:
-    """Return the CPU seconds that a process has used."""
-    fields = (_PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    return sum(int(one) for one in fields[_TIMES]) / os.sysconf("SC_CLK_TCK")
 
 
 @asynccontextmanager

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 from bench import cpu, load
@@ -250,12 +249,10 @@ async def _memory(cluster: Cluster, count: int) -> Result:
 def _mebibytes(controller: Controller) -> float:
     """Return the resident memory of all processes of a replica."""
     found = 0
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in cpu.folders_of(controller.process.pid):
         try:
-            session = int((folder / "stat").read_text().rpartition(")")[2].split()[3])
-            if session == controller.process.pid:
-                fields = (folder / "status").read_text().split("VmRSS:")[1].split()
-                found += int(fields[0])
+            fields = (folder / "status").read_text().split("VmRSS:")[1].split()
+            found += int(fields[0])
         except (OSError, IndexError):
             continue  # it ended while we looked
     return found / 1024
