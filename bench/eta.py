@@ -111,7 +111,7 @@ def arrivals(load: Load, chance: random.Random) -> list[Arrival]:
 def _arrivals(load: Load, chance: random.Random) -> Iterator[Arrival]:
     for one in load.streams:
         for number in range(one.count):
-            at = BEGINS + SLOWER * (one.start_s + number * one.every_s)
+            at = BEGINS + SLOWER * one.due_s(number)
             fact = workload(
                 str(one.key(number)),
                 {"cpu": one.cores(number) * 1_000},
@@ -138,14 +138,14 @@ def cases(load: Load, seed: int, *, moments: int, asked: int, draws: int) -> lis
         made.submit(one.at, one.fact)
     worlds: list[tuple[World, list[Key]]] = []
     for number in range(1, moments + 1):
-        made.run(BEGINS + lasts_s * number / (moments + 0.5))
+        now = BEGINS + lasts_s * number / (moments + 0.5)
+        made.run(now)
         waiting = sorted(
             key for key, fact in made.cluster.workloads.items() if not fact.holds_quota
         )
         if waiting:
             facts = (*objects, *made.cluster.workloads.values(), *life.ended_facts)
             keys = chance.sample(waiting, min(asked, len(waiting)))
-            now = BEGINS + lasts_s * number / (moments + 0.5)
             worlds.append((World.of(facts, settings, now), keys))
     made.run(BEGINS + 100 * lasts_s)
     found: list[Case] = []

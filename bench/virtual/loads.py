@@ -46,6 +46,10 @@ class Stream:
     number: int = 0
     """Tells the streams of one class and queue apart."""
 
+    def due_s(self, number: int) -> float:
+        """Return when one of its workloads is created."""
+        return self.start_s + number * self.every_s
+
     def cores(self, number: int) -> int:
         """Return how much one of its workloads asks for."""
         return self.cpu[number % len(self.cpu)]

@@ -32,8 +32,7 @@ class Creator:
     def _next(self) -> None:
         number = next(self._made, None)
         if number is not None:
-            due = self._stream.start_s + number * self._stream.every_s
-            self._store.time.at(due, partial(self._create, number))
+            self._store.time.at(self._stream.due_s(number), partial(self._create, number))
 
     def _create(self, number: int, _now: float) -> None:
         self._store.write(Write.CREATE, partial(self._created, number))
