@@ -6,7 +6,7 @@ Pods of the whole cluster are held up while JobSet's controller is away, so that
 plane for itself.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,11 +34,8 @@ CERTIFICATES = Path("/tmp/k8s-webhook-server/serving-certs")
 @contextmanager
 def jobset(cluster: Cluster) -> Iterator[Process]:
     """Run the controller of JobSets; when the block ends it is gone, its definition is not."""
-    made = built(JOBSET)
-    manifests = list(_manifests(made.manifests))
-    for one in manifests:
-        if one["kind"] == "CustomResourceDefinition":
-            apply_definition(cluster, one)
+    manifests = list(_manifests(built(JOBSET).manifests))
+    _apply_definitions(cluster, manifests)
     place = Place(cluster.folder / "jobset")
     webhooks, health = free_ports(2)
     configuration = {
@@ -52,32 +49,21 @@ def jobset(cluster: Cluster) -> Iterator[Process]:
     }
     file = place.folder / "configuration.yaml"
     file.write_text(yaml.safe_dump(configuration))
-    process = cluster.run(
-        "jobset", [made.command, f"--config={file}"], KUBECONFIG=str(cluster.kubeconfig())
-    )
-    try:
-        process.wait_until(lambda: listens(webhooks), timeout_s=UP_S, what="listening")
+    with _running(cluster, JOBSET, [f"--config={file}"], webhooks) as process:
         called = place.called(webhooks)
         for one in manifests:
             if "webhooks" in one:
                 cluster.api().apply(called.by_url(one))
         yield process
-    finally:
-        process.terminate()
 
 
 @contextmanager
 def mpi(cluster: Cluster) -> Iterator[Process]:
     """Run the controller of MPIJobs."""
-    made = built(MPI)
-    _apply_definitions(cluster, made.manifests)
+    _apply_definitions(cluster, _manifests(built(MPI).manifests))
     flags = ["-lock-namespace=default", "-kube-api-qps=100", "-kube-api-burst=200"]
-    process = cluster.run(MPI.program, [made.command, *flags], KUBECONFIG=str(cluster.kubeconfig()))
-    try:
-        process.wait_until(lambda: listens(MPI_HEALTH), timeout_s=UP_S, what="listening")
+    with _running(cluster, MPI, flags, MPI_HEALTH) as process:
         yield process
-    finally:
-        process.terminate()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +109,7 @@ def _kubeflow(
     cluster: Cluster, which: Operator, names: Collection[str] = (), more: Collection[str] = ()
 ) -> Iterator[Process]:
     """Run an operator whose webhooks nobody calls."""
-    made = built(which.controller)
-    _apply_definitions(cluster, made.manifests, names)
+    _apply_definitions(cluster, _manifests(built(which.controller).manifests), names)
     api = cluster.api()
     for namespace in ("kubeflow", "kubeflow-system"):
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
@@ -146,21 +131,30 @@ def _kubeflow(
         f"-webhook-server-port={served}",
         f"-webhook-secret-name={which.secret}",
     ]
+    with _running(cluster, which.controller, [*flags, *more], served) as process:
+        yield process
+
+
+@contextmanager
+def _running(
+    cluster: Cluster, which: JobController, flags: Iterable[str], port: int
+) -> Iterator[Process]:
+    """Run a controller until the block ends; it is up when it listens on a port."""
     process = cluster.run(
-        which.controller.program,
-        [made.command, *flags, *more],
-        KUBECONFIG=str(cluster.kubeconfig()),
+        which.program, [built(which).command, *flags], KUBECONFIG=str(cluster.kubeconfig())
     )
     try:
-        process.wait_until(lambda: listens(served), timeout_s=UP_S, what="listening")
+        process.wait_until(lambda: listens(port), timeout_s=UP_S, what="listening")
         yield process
     finally:
         process.terminate()
 
 
-def _apply_definitions(cluster: Cluster, folder: Path, names: Collection[str] = ()) -> None:
-    """Apply the definitions of a module, or those with some names only."""
-    for one in _manifests(folder):
+def _apply_definitions(
+    cluster: Cluster, manifests: Iterable[Object], names: Collection[str] = ()
+) -> None:
+    """Apply the definitions among manifests, or those with some names only."""
+    for one in manifests:
         if one["kind"] == DEFINITION and (not names or one["metadata"]["name"] in names):
             apply_definition(cluster, one)
 
@@ -170,7 +164,7 @@ def apply_definition(cluster: Cluster, definition: Object) -> None:
     api = cluster.api()
     api.apply(definition)
     name = definition["metadata"]["name"]
-    api.wait_one("CustomResourceDefinition", name, lambda one: holds(one, "Established"))
+    api.wait_one(DEFINITION, name, lambda one: holds(one, "Established"))
 
 
 def _manifests(folder: Path) -> Iterator[Object]:
