@@ -6,20 +6,10 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Admit, Outcome, Place, Preempt, Verdict, Wait
-from queueing.core.facts import (
-    ClusterQueueFact,
-    Fact,
-    Gone,
-    Kind,
-    NodeUsageFact,
-    PreemptionPolicy,
-    TopologyFact,
-    WorkloadFact,
-)
-from queueing.core.names import Key, QueueName, ResourceName
+from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, PreemptionPolicy, WorkloadFact
+from queueing.core.names import Key, QueueName
 from queueing.core.settings import Compatibility, Settings
-from queueing.core.topology.assignment import Assignment, Domain
-from queueing.core.topology.tree import Node
+from queueing.core.topology.assignment import HOSTNAME
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
     admission,
@@ -28,37 +18,25 @@ from queueing.testing.builders import (
     cluster_queue,
     flavor,
     local_queue,
-    namespace,
     preemption,
     quota,
     workload,
 )
+from tests.state.hosts import QUEUE, node, on, used
 
-HOST, CPU, PODS = "kubernetes.io/hostname", ResourceName("cpu"), ResourceName("pods")
 MODES = [Settings(compatibility=one) for one in Compatibility]
-
-
-def node(name: str, cpu: int, *, schedulable: bool = True) -> Node:
-    room = {CPU: cpu * 1000, PODS: 10}
-    return Node(name=name, labels={HOST: name}, capacity=room, schedulable=schedulable)
-
-
-def used(name: str, cpu: int) -> NodeUsageFact:
-    return NodeUsageFact(name=name, usage={CPU: cpu * 1000, PODS: 1})
-
-
-OBJECTS: tuple[Fact, ...] = (
-    namespace(),
-    TopologyFact(name="hosts", levels=(HOST,)),
-    flavor(topology="hosts"),
-    cluster_queue("main", {"default": {"cpu": quota(100_000)}}),
-    local_queue("team/main", "main"),
-    node("n", 4),
-)
+OBJECTS: tuple[Fact, ...] = (*QUEUE, node("n", 4))
 
 
 def pending(name: str, cpu: int) -> WorkloadFact:
     return workload(name, {"cpu": cpu * 1000}, local_queue="team/main")
+
+
+def holding(name: str, cpu: int, host: str, *, queue: str = "main") -> WorkloadFact:
+    """Return an admitted workload of one pod, with so many cores of a node."""
+    held = replace(assignment({"cpu": cpu * 1000}), placement=on(**{host: 1}))
+    made = admitted(name, {"cpu": cpu * 1000}, queue=queue, local_queue=f"team/{queue}")
+    return replace(made, admission=admission(queue, held))
 
 
 @pytest.fixture(params=MODES, ids=[one.compatibility for one in MODES])
@@ -124,17 +102,14 @@ def test_what_was_placed_before_is_not_given_twice(engine: Engine) -> None:
 def test_a_flavor_that_changes_counts_what_was_placed(engine: Engine) -> None:
     engine.observe(pending("a", 3))
     assert decided(engine) == ["Admit team/a"]
-    engine.observe(flavor(topology="hosts", labels={HOST: "n"}))
+    engine.observe(flavor(topology="hosts", labels={HOSTNAME: "n"}))
     engine.observe(pending("b", 2))
     assert decided(engine) == ["Wait team/b"]
 
 
 def test_pods_of_a_queue_that_goes_and_comes_back_stay_where_they_are(engine: Engine) -> None:
     objects = {one.name: one for one in OBJECTS if isinstance(one, ClusterQueueFact)}
-    running = admitted("r", {"cpu": 3000}, queue="main", local_queue="team/main")
-    place = Assignment((HOST,), (Domain(("n",), 1),))
-    held = replace(assignment({"cpu": 3000}), placement=place)
-    engine.observe(replace(running, admission=admission("main", held)))
+    engine.observe(holding("r", 3, "n"))
     engine.observe(Gone(Kind.CLUSTER_QUEUE, "main"))
     engine.check()
     engine.observe(objects[QueueName("main")])
@@ -152,10 +127,7 @@ def test_a_promise_ends_where_others_take_its_place() -> None:
     lower = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
     engine.observe(cluster_queue("main", {"default": {"cpu": quota(4_000)}}, preemption=lower))
     engine.observe(node("small", 1))
-    place = Assignment((HOST,), (Domain(("n",), 1),))
-    held = replace(assignment({"cpu": 4000}), placement=place)
-    low = admitted("low", {"cpu": 4000}, queue="main", local_queue="team/main")
-    engine.observe(replace(low, admission=admission("main", held)))
+    engine.observe(holding("low", 4, "n"))
     engine.observe(replace(pending("high", 4), priority=9))
     (evicted,) = (one for one in engine.cycle(1.0).decisions if isinstance(one, Preempt))
     engine.settle(Outcome(decision=evicted, verdict=Verdict.DONE))
@@ -180,12 +152,10 @@ def shared() -> Iterator[Engine]:
     engine.check()
 
 
-def running(name: str, on: str, failed: str = "") -> WorkloadFact:
+def running(name: str, host: str, failed: str = "") -> WorkloadFact:
     """Return a workload of the other tree with 4 cores of a node."""
-    held = replace(assignment({"cpu": 4000}), placement=Assignment((HOST,), (Domain((on,), 1),)))
-    made = admitted(name, {"cpu": 4000}, queue="other", local_queue="team/other")
     unhealthy = (failed,) if failed else ()
-    return replace(made, admission=admission("other", held), unhealthy=unhealthy)
+    return replace(holding(name, 4, host, queue="other"), unhealthy=unhealthy)
 
 
 def test_a_place_that_is_left_is_told_to_queues_of_other_trees(shared: Engine) -> None:
@@ -212,8 +182,8 @@ def test_a_place_that_is_left_is_no_news_where_it_is_not_offered(shared: Engine)
 
 def test_a_place_that_is_promised_no_more_is_told_to_queues_of_other_trees(shared: Engine) -> None:
     shared.observe(node("o", 4))
-    for name, on in (("low-n", "n"), ("low-o", "o")):
-        shared.observe(running(name, on))
+    for name, host in (("low-n", "n"), ("low-o", "o")):
+        shared.observe(running(name, host))
     high = workload("high", {"cpu": 4000}, 2, local_queue="team/other", priority=9)
     shared.observe(high)
     shared.observe(pending("w", 2))

@@ -14,14 +14,12 @@ from queueing.core.facts import (
     Kind,
     NodeUsageFact,
     PreemptionPolicy,
-    TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import PodSetName, ResourceName
+from queueing.core.names import PodSetName
 from queueing.core.second_pass import second_pass
 from queueing.core.settings import Compatibility, Settings
-from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
-from queueing.core.topology.tree import Node
+from queueing.core.topology.assignment import Assignment
 from queueing.state.engine import Engine
 from queueing.state.scheduler import second_passes
 from queueing.testing.builders import (
@@ -30,24 +28,13 @@ from queueing.testing.builders import (
     cluster_queue,
     condition,
     flavor,
-    local_queue,
-    namespace,
     preemption,
     quota,
     workload,
 )
+from tests.state.hosts import CPU, QUEUE, node, on, used
 
-CPU, PODS = ResourceName("cpu"), ResourceName("pods")
 PATIENT = [Settings(compatibility=one, evicts_unplaceable=False) for one in Compatibility]
-
-
-def node(name: str, cpu: int, *, schedulable: bool = True) -> Node:
-    room = {CPU: cpu * 1000, PODS: 10}
-    return Node(name=name, labels={HOSTNAME: name}, capacity=room, schedulable=schedulable)
-
-
-def on(**pods: int) -> Assignment:
-    return Assignment((HOSTNAME,), tuple(Domain((name,), count) for name, count in pods.items()))
 
 
 def placed(name: str, cpu: int, failed: str, **pods: int) -> WorkloadFact:
@@ -65,15 +52,7 @@ def placed(name: str, cpu: int, failed: str, **pods: int) -> WorkloadFact:
     )
 
 
-OBJECTS: tuple[Fact, ...] = (
-    namespace(),
-    TopologyFact(name="hosts", levels=(HOSTNAME,)),
-    flavor(topology="hosts"),
-    cluster_queue("main", {"default": {"cpu": quota(100_000)}}),
-    local_queue("team/main", "main"),
-    node("a", 2, schedulable=False),
-    node("b", 2),
-)
+OBJECTS: tuple[Fact, ...] = (*QUEUE, node("a", 2, schedulable=False), node("b", 2))
 
 
 def started(settings: Settings, *facts: Fact) -> Engine:
@@ -166,7 +145,7 @@ def test_a_fact_with_the_new_places_ends_it(engine: Engine) -> None:
 
 
 def test_who_finds_no_place_is_tried_ever_later_and_when_there_is_room(engine: Engine) -> None:
-    engine.observe(NodeUsageFact(name="b", usage={CPU: 1000, PODS: 1}))
+    engine.observe(used("b", 1))
     assert isinstance(pass_of(engine), Strand)
     times = [1.0]
     for _ in range(6):
@@ -230,7 +209,7 @@ def test_who_found_no_place_is_tried_when_one_of_its_flavors_is_left(
 
 def test_what_stays_is_not_asked_of_a_full_node_again() -> None:
     full = placed("w", 1, "a", a=1, b=1)
-    engine = started(Settings(), full, NodeUsageFact(name="b", usage={CPU: 1000, PODS: 1}))
+    engine = started(Settings(), full, used("b", 1))
     engine.observe(node("c", 1))
     assert places(pass_of(engine)) == [on(b=1, c=1)]
 
