@@ -72,6 +72,20 @@ def wait_workload(
     )
 
 
+def wait_workload_of(
+    space: World, thing: Object, until: Callable[[Object], bool], what: str
+) -> Object:
+    """Wait until a Workload of an object of any kind is as wanted."""
+    found = space.api.wait(
+        "Workload",
+        lambda items: any(map(until, items)),
+        namespace=space.namespace,
+        labels=f"{JOB_UID}={thing['metadata']['uid']}",
+        what=what,
+    )
+    return next(one for one in found if until(one))
+
+
 def wait_told(space: World, kind: str, name: str, reason: str) -> str:
     """Wait for an Event about an object, and return what it says."""
 

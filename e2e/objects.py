@@ -138,6 +138,15 @@ def within(nominal: str, *, borrow: str = "", lend: str = "") -> Object:
     return {"nominalQuota": nominal, **{key: value for key, value in limits.items() if value}}
 
 
+def checkpoint_policy(namespace: str, name: str, spec: Mapping[str, Any]) -> Object:
+    return {
+        "apiVersion": "queueing.dev/v1alpha1",
+        "kind": "CheckpointPolicy",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": dict(spec),
+    }
+
+
 def credit_policy(name: str, root: str, **spec: Any) -> Object:
     """Let a second of a core be a credit in a tree of cohorts."""
     return {

@@ -15,15 +15,14 @@ from typing import Any
 import yaml
 
 from e2e.api import Api, WaitTimeoutError, holds
-from e2e.nodes import POOL
-from e2e.objects import QUEUE_NAME, Pods, cluster_queue, flavor, job, local_queue, workload_priority
+from e2e.contended import make_contended_queue
+from e2e.objects import QUEUE_NAME, Pods, job
 from e2e.wire import ApiError, Object
 from e2e.world import World
 from tests.controller.pod_owners.actor import of_groups
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 GATE = "kueue.x-k8s.io/admission"
-SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
 LWS = "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet"
 AGAIN_S, UP_S = 0.1, 60.0
 
@@ -40,17 +39,7 @@ def example(name: str, space: World, **spec: Any) -> Object:
 def make_queue(space: World, cpu: int) -> None:
     """Make the queue `main`, with a class that preempts."""
     quotas = {"cpu": str(cpu), "memory": "1000Gi"}
-    space.make(
-        flavor(space.name("any"), nodeLabels=POOL, tolerations=[SPOT]),
-        cluster_queue(
-            space.name("cq"),
-            {space.name("any"): quotas},
-            preemption={"withinClusterQueue": "LowerPriority"},
-        ),
-        local_queue(space.namespace, "main", space.name("cq")),
-        workload_priority(space.name("urgent"), 1000),
-    )
-    space.wait_for_queue("main")
+    make_contended_queue(space, quotas, name="main")
 
 
 def make_urgent(space: World, cpu: int) -> None:

@@ -12,10 +12,10 @@ from e2e import described
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.conftest import launching
+from e2e.contended import make_contended_queue
 from e2e.described import kind_name, name_of, seen, stored, written
 from e2e.jobs import JOB_UID, owned_by, running, wait_job
-from e2e.nodes import POOL
-from e2e.objects import QUEUE_NAME, Pods, cluster_queue, flavor, job, local_queue, workload_priority
+from e2e.objects import QUEUE_NAME, Pods, job
 from e2e.product import Residents
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
@@ -25,7 +25,6 @@ from tests.kinds.rows import ROWS, Row, at, loaded, sample, unplace
 
 ALIVE = [row for row in ROWS if row.stopped_by == "suspension" and row.framework != JOB]
 PODS_PRIORITY = "training"
-SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
 PLENTY = ("cpu", "memory", "nvidia.com/gpu", "google.com/tpu")
 
 
@@ -106,17 +105,7 @@ def assert_ends(space: World, row: Row, outcome: str) -> None:
 def make_queue(space: World, row: Row) -> None:
     """Make a queue with quota for exactly one object."""
     quotas = {**dict.fromkeys(PLENTY, "1000Gi"), "pods": str(sum(row.pod_sets.values()))}
-    space.make(
-        flavor(space.name("any"), nodeLabels=POOL, tolerations=[SPOT]),
-        cluster_queue(
-            space.name("cq"),
-            {space.name("any"): quotas},
-            preemption={"withinClusterQueue": "LowerPriority"},
-        ),
-        local_queue(space.namespace, "team", space.name("cq")),
-        workload_priority(space.name("urgent"), 1000),
-    )
-    space.wait_for_queue("team")
+    make_contended_queue(space, quotas)
 
 
 def create(space: World, row: Row) -> Object:

@@ -1,7 +1,7 @@
 """Kinds of Kubeflow in a queue, under their own controllers: from creation to the end."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,20 +11,12 @@ from e2e import job_controllers
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.conftest import launching
+from e2e.contended import make_contended_queue
 from e2e.controlplane.build import Binaries
-from e2e.jobs import JOB_UID, running, wait_job
+from e2e.jobs import owned_by, running, wait_job, wait_workload_of
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
-from e2e.objects import (
-    PRIORITY_CLASS,
-    QUEUE_NAME,
-    Pods,
-    cluster_queue,
-    flavor,
-    job,
-    local_queue,
-    workload_priority,
-)
+from e2e.objects import PRIORITY_CLASS, QUEUE_NAME, Pods, job
 from e2e.product import install
 from e2e.quota import wait_nothing_held
 from e2e.serving import until
@@ -32,7 +24,6 @@ from e2e.wire import Object
 from e2e.world import World, new_world
 from queueing.kinds.registry import kind_of
 
-SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
 JOB_SET = "jobset.x-k8s.io/v1alpha2/JobSet"
 ENDED = frozenset({"Succeeded", "Failed"})
 CPU = "3"
@@ -151,17 +142,7 @@ def queued(built: Binaries) -> Iterator[Cluster]:
 @pytest.fixture
 def space(queued: Cluster) -> Iterator[World]:
     made = new_world(queued)
-    made.make(
-        flavor(made.name("any"), nodeLabels=POOL, tolerations=[SPOT]),
-        cluster_queue(
-            made.name("cq"),
-            {made.name("any"): {"cpu": CPU}},
-            preemption={"withinClusterQueue": "LowerPriority"},
-        ),
-        local_queue(made.namespace, "team", made.name("cq")),
-        workload_priority(made.name("urgent"), 1000),
-    )
-    made.wait_for_queue("team")
+    make_contended_queue(made, {"cpu": CPU})
     yield made
     made.leave()
 
@@ -193,12 +174,8 @@ def keep_patches(space: World, *, kept: bool) -> None:
 def create(space: World, row: Row, name: str, pods: Pods) -> Object:
     if row.framework == TRAIN_JOB:
         keep_patches(space, kept=True)
-        made = runtime(pods)
-        made["metadata"]["namespace"] = space.namespace
-        space.api.apply(made)
-    api_version, _, kind = row.kind.rpartition("/")
-    meta = {"name": name, "namespace": space.namespace, "labels": {QUEUE_NAME: "team"}}
-    body = {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": row.spec(pods)}
+        apply_runtime(space, pods)
+    body = body_of(space, row, name, pods)
     if row.framework != TRAIN_JOB:
         return space.api.create(body)
     # This trainer leaves a JobSet suspended for ever if its TrainJob is resumed while it makes it.
@@ -213,6 +190,19 @@ def create(space: World, row: Row, name: str, pods: Pods) -> Object:
     )
     hold(space, "None")
     return made
+
+
+def apply_runtime(space: World, pods: Pods) -> None:
+    made = runtime(pods)
+    made["metadata"]["namespace"] = space.namespace
+    space.api.apply(made)
+
+
+def body_of(space: World, row: Row, name: str, pods: Pods) -> Object:
+    """Return an object in the queue."""
+    api_version, _, kind = row.kind.rpartition("/")
+    meta = {"name": name, "namespace": space.namespace, "labels": {QUEUE_NAME: "team"}}
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": row.spec(pods)}
 
 
 def hold(space: World, policy: str) -> None:
@@ -239,19 +229,6 @@ def wait(space: World, row: Row, name: str, holds_: Callable[[Object], bool], wh
     return space.api.wait_one(row.kind, name, holds_, namespace=space.namespace, what=what)
 
 
-def wait_workload(
-    space: World, thing: Object, holds_: Callable[[Object], bool], what: str
-) -> Object:
-    found = space.api.wait(
-        "Workload",
-        lambda items: any(map(holds_, items)),
-        namespace=space.namespace,
-        labels=f"{JOB_UID}={thing['metadata']['uid']}",
-        what=what,
-    )
-    return next(one for one in found if holds_(one))
-
-
 def pods_of(space: World, thing: Object) -> list[Object]:
     """Return the pods of an object, and of what it owns."""
     owners = {thing["metadata"]["uid"]}
@@ -259,9 +236,10 @@ def pods_of(space: World, thing: Object) -> list[Object]:
         owners |= {
             one["metadata"]["uid"]
             for one in space.api.items(kind, space.namespace)
-            if is_owned(one, owners)
+            if any(owned_by(one, uid) for uid in owners)
         }
-    return [one for one in space.api.items("Pod", space.namespace) if is_owned(one, owners)]
+    pods = space.api.items("Pod", space.namespace)
+    return [one for one in pods if any(owned_by(one, uid) for uid in owners)]
 
 
 def wait_pods_run(space: World, row: Row, thing: Object) -> Object:
@@ -273,11 +251,7 @@ def wait_pods_run(space: World, row: Row, thing: Object) -> Object:
 
     until(run, "all pods run")
     told = "PodsReady" if row.is_current else "Admitted"
-    return wait_workload(space, thing, lambda one: holds(one, told), told)
-
-
-def is_owned(one: Object, owners: Collection[str]) -> bool:
-    return any(owner["uid"] in owners for owner in one["metadata"].get("ownerReferences", ()))
+    return wait_workload_of(space, thing, lambda one: holds(one, told), told)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[one.framework for one in ROWS])
@@ -324,7 +298,7 @@ def test_how_an_object_ends_is_told_and_frees_its_quota(
 ) -> None:
     pods = Pods(run_s=1) if outcome == "Succeeded" else Pods(run_s=None, fail_s=1)
     made = create(space, row, "train", pods)
-    over = wait_workload(space, made, lambda one: holds(one, "Finished"), "finished")
+    over = wait_workload_of(space, made, lambda one: holds(one, "Finished"), "finished")
     told = condition(over, "Finished")
     assert told["reason"] == outcome
     assert told["message"]
@@ -335,15 +309,10 @@ def test_a_trainjob_whose_definition_cannot_hold_a_start_fails_to_start_and_says
     space: World,
 ) -> None:
     row = ROWS[-1]
-    made = runtime(Pods())
-    made["metadata"]["namespace"] = space.namespace
-    space.api.apply(made)
+    apply_runtime(space, Pods())
     keep_patches(space, kept=False)
-    api_version, _, kind = row.kind.rpartition("/")
-    meta = {"name": "old", "namespace": space.namespace, "labels": {QUEUE_NAME: "team"}}
-    body = {"apiVersion": api_version, "kind": kind, "metadata": meta}
-    thing = space.api.create({**body, "spec": training(Pods())})
-    over = wait_workload(space, thing, lambda one: holds(one, "Finished"), "finished")
+    thing = space.api.create(body_of(space, row, "old", Pods()))
+    over = wait_workload_of(space, thing, lambda one: holds(one, "Finished"), "finished")
     told = condition(over, "Finished")
     assert told["reason"] == "FailedToStart"
     assert "its definition is older" in told["message"]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from e2e.checkpoints.training import make, preempt, wait_phase
 from e2e.components import HOST
 from e2e.jobs import running, wait_job
-from e2e.objects import Pods
+from e2e.objects import Pods, checkpoint_policy
 from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
@@ -57,14 +57,8 @@ def test_a_job_that_the_api_server_would_not_take_is_told_of_its_policy(
     space: World, controller: Controller
 ) -> None:
     broken = {"spec": {"template": {"spec": {"containers": [{"name": "No Name"}]}}}}
-    space.make(
-        {
-            "apiVersion": "queueing.dev/v1alpha1",
-            "kind": "CheckpointPolicy",
-            "metadata": {"name": "save", "namespace": space.namespace},
-            "spec": {"driver": "Job", "job": {"template": broken}},
-        }
-    )
+    terms = {"driver": "Job", "job": {"template": broken}}
+    space.make(checkpoint_policy(space.namespace, "save", terms))
     found = space.api.wait_one(
         "CheckpointPolicy", "save", active("False", "InvalidTemplate"), namespace=space.namespace
     )

@@ -3,17 +3,14 @@
 import pytest
 
 from e2e.cluster import Cluster
+from e2e.objects import checkpoint_policy
 from e2e.wire import ApiError, Object
 from e2e.world import World
 
 
 def policy(space: World, **spec: object) -> Object:
-    return {
-        "apiVersion": "queueing.dev/v1alpha1",
-        "kind": "CheckpointPolicy",
-        "metadata": {"name": space.name("save"), "namespace": space.namespace},
-        "spec": {"driver": "Annotation", **spec},
-    }
+    terms = {"driver": "Annotation", **spec}
+    return checkpoint_policy(space.namespace, space.name("save"), terms)
 
 
 def test_a_driver_that_nobody_knows_is_refused(space: World, installed: Cluster) -> None:

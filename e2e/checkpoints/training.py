@@ -9,6 +9,7 @@ from e2e.nodes import POOL
 from e2e.objects import (
     PRIORITY_CLASS,
     Pods,
+    checkpoint_policy,
     cluster_queue,
     flavor,
     job,
@@ -52,12 +53,7 @@ def make(space: World, pool: Mapping[str, str] = POOL, **terms: Any) -> None:
         ),
         local_queue(space.namespace, "team", space.name("cq")),
         workload_priority(space.name("high"), 1000),
-        {
-            "apiVersion": "queueing.dev/v1alpha1",
-            "kind": "CheckpointPolicy",
-            "metadata": {"name": "save", "namespace": space.namespace},
-            "spec": terms or LED,
-        },
+        checkpoint_policy(space.namespace, "save", terms or LED),
     )
     train = job(
         space.namespace, "train", queue="team", parallelism=2, pods=Pods(run_s=None, drain_s=6)

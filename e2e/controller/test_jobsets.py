@@ -8,22 +8,23 @@ from e2e.api import condition, holds
 from e2e.checkpoints.training import TERMS, answer, wait_phase
 from e2e.cluster import Cluster
 from e2e.conftest import launching
+from e2e.contended import SPOT, make_contended_queue
 from e2e.controlplane.build import Binaries
 from e2e.devices.hardware import H100, LABEL, device_class, gpus, rack
 from e2e.devices.shapes import GPU, UID, allocated, device_flavor, make_known, wait_no_claims
 from e2e.job_controllers import jobset
-from e2e.jobs import JOB_UID, running, wait_job
+from e2e.jobs import JOB_UID, running, wait_job, wait_workload_of
 from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
 from e2e.objects import (
     PRIORITY_CLASS,
     QUEUE_NAME,
     Pods,
+    checkpoint_policy,
     cluster_queue,
     flavor,
     job,
     local_queue,
-    workload_priority,
 )
 from e2e.product import install
 from e2e.quota import wait_nothing_held
@@ -35,7 +36,6 @@ from e2e.world import World, new_world
 FRAMEWORKS = ["batch/job", "jobset.x-k8s.io/jobset"]
 GANG, SIZE = "queueing.dev/gang", "queueing.dev/gang-size"
 POLICY = "queueing.dev/checkpoint-policy"
-SPOT = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +52,7 @@ def queued(built: Binaries) -> Iterator[Cluster]:
 @pytest.fixture
 def space(queued: Cluster) -> Iterator[World]:
     made = new_world(queued)
-    made.make(
-        flavor(made.name("any"), nodeLabels=POOL, tolerations=[SPOT]),
-        cluster_queue(
-            made.name("cq"),
-            {made.name("any"): {"cpu": "5"}},
-            preemption={"withinClusterQueue": "LowerPriority"},
-        ),
-        local_queue(made.namespace, "team", made.name("cq")),
-        workload_priority(made.name("urgent"), 1000),
-    )
-    made.wait_for_queue("team")
+    make_contended_queue(made, {"cpu": "5"})
     yield made
     made.leave()
 
@@ -79,17 +69,6 @@ def wait(space: World, name: str, holds_: Callable[[Object], bool], what: str) -
     return space.api.wait_one(JOBSET, name, holds_, namespace=space.namespace, what=what)
 
 
-def wait_workload(space: World, thing: Object, holds_: Callable[[Object], bool], what: str) -> None:
-    labels = f"kueue.x-k8s.io/job-uid={thing['metadata']['uid']}"
-    space.api.wait(
-        "Workload",
-        lambda items: any(map(holds_, items)),
-        namespace=space.namespace,
-        labels=labels,
-        what=what,
-    )
-
-
 def test_a_jobset_runs_on_the_nodes_of_its_flavor_and_frees_its_quota(space: World) -> None:
     def suspended() -> bool:
         eager = job_set(space, "eager", drivers=Pods(), workers=Pods())
@@ -103,7 +82,7 @@ def test_a_jobset_runs_on_the_nodes_of_its_flavor_and_frees_its_quota(space: Wor
     made = queue_jobset(space, "train", workers=Pods(run_s=2), suspend=False)
     assert made["spec"]["suspend"]
     wait(space, "train", lambda one: holds(one, "Completed"), "completed")
-    wait_workload(
+    wait_workload_of(
         space, made, lambda one: condition(one, "Finished").get("reason") == "Succeeded", "finished"
     )
     pods = space.api.items("Pod", space.namespace)
@@ -123,21 +102,21 @@ def test_a_preempted_jobset_is_stopped_and_comes_back_as_it_was(space: World) ->
     endless = Pods(run_s=None)
     made = queue_jobset(space, "train", workers=endless)
     wait(space, "train", lambda one: not one["spec"]["suspend"], "started")
-    wait_workload(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
+    wait_workload_of(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
     urgent = {PRIORITY_CLASS: space.name("urgent")}
     space.make(job(space.namespace, "urgent", queue="team", labels=urgent, pods=Pods(run_s=5)))
     wait(space, "train", lambda one: one["spec"] == made["spec"], "stopped and restored")
     wait_job(space, "urgent", running, "running in its place")
     wait_job(space, "urgent", lambda one: holds(one, "Complete"), "complete")
     wait(space, "train", lambda one: not one["spec"]["suspend"], "started again")
-    wait_workload(space, made, lambda one: holds(one, "PodsReady"), "pods ready again")
+    wait_workload_of(space, made, lambda one: holds(one, "PodsReady"), "pods ready again")
 
 
 def test_quota_of_workers_that_have_succeeded_is_free_before_the_end(space: World) -> None:
     thing = job_set(space, "train", drivers=Pods(run_s=None), workers=Pods(run_s=1))
     thing["metadata"]["labels"] = {QUEUE_NAME: "team"}
     made = space.api.create(thing)
-    wait_workload(
+    wait_workload_of(
         space,
         made,
         lambda one: (
@@ -208,12 +187,11 @@ def test_a_jobset_and_a_job_start_stop_and_end_as_one(space: World) -> None:
 
 
 def test_a_preempted_jobset_saves_first_and_returns_where_it_was(space: World) -> None:
-    policy = {"apiVersion": "queueing.dev/v1alpha1", "kind": "CheckpointPolicy", "spec": TERMS}
-    space.make({**policy, "metadata": {"name": "save", "namespace": space.namespace}})
+    space.make(checkpoint_policy(space.namespace, "save", TERMS))
     thing = queued_set(space, workers=Pods(run_s=None))
     thing["metadata"]["annotations"][POLICY] = "save"
     made = space.api.create(thing)
-    wait_workload(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
+    wait_workload_of(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
     make_urgent(space)
     asked = wait_phase(space, "Notified", "Saving")
     assert len(asked["status"]["asked"]) == 5
@@ -245,7 +223,7 @@ def test_pods_of_a_jobset_get_their_devices_by_claims(space: World) -> None:
         thing = queued_set(space, workers=Pods(requests={GPU: "2"}, run_s=None))
         thing["metadata"]["labels"][QUEUE_NAME] = "gpus"
         made = space.api.create(thing)
-        wait_workload(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
+        wait_workload_of(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
         of_set = f"{JOB_UID}={made['metadata']['uid']}"
         (workload,) = space.api.items("Workload", space.namespace, labels=of_set)
         uid = f"{UID}={workload['metadata']['uid']}"

@@ -12,7 +12,7 @@ import yaml
 from e2e.aggregated import served_behind
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
-from e2e.jobs import running, wait_job, wait_told
+from e2e.jobs import running, wait_job, wait_told, wait_workload_of
 from e2e.nodes import POOL
 from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
@@ -95,15 +95,8 @@ def report(space: World, name: str, **status: Any) -> None:
 
 
 def wait_its_workload(space: World, name: str, holds_: Any, what: str) -> Object:
-    uid = space.api.get(EXPERIMENT, name, space.namespace)["metadata"]["uid"]
-    found = space.api.wait(
-        "Workload",
-        lambda items: any(map(holds_, items)),
-        namespace=space.namespace,
-        labels=f"kueue.x-k8s.io/job-uid={uid}",
-        what=what,
-    )
-    return next(one for one in found if holds_(one))
+    thing = space.api.get(EXPERIMENT, name, space.namespace)
+    return wait_workload_of(space, thing, holds_, what)
 
 
 def test_an_experiment_is_admitted_runs_and_frees_its_quota(

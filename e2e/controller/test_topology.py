@@ -5,10 +5,19 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.api import condition, holds
+from e2e.checkpoints.training import TERMS
 from e2e.checkpoints.training import answer as answer_request
 from e2e.jobs import running, wait_job, wait_workload, workload_of
 from e2e.nodes import make_node, make_nodes
-from e2e.objects import Pods, cluster_queue, flavor, job, local_queue, workload_priority
+from e2e.objects import (
+    Pods,
+    checkpoint_policy,
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    workload_priority,
+)
 from e2e.product import Controller
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
@@ -187,13 +196,8 @@ def test_pods_of_a_failed_node_get_another_one_and_a_gang_without_one_moves(
 def save_by(space: World, rank: str) -> Object:
     """Make gangs save before they stop: the pod of a rank answers for all."""
     leader = {"matchLabels": {INDEX: rank}}
-    terms = {"driver": "Annotation", "ackDeadline": "60s", "heartbeat": "60s"}
-    return {
-        "apiVersion": "queueing.dev/v1alpha1",
-        "kind": "CheckpointPolicy",
-        "metadata": {"name": "save", "namespace": space.namespace},
-        "spec": {**terms, "answerFrom": "Leader", "leader": leader},
-    }
+    terms = {**TERMS, "answerFrom": "Leader", "leader": leader}
+    return checkpoint_policy(space.namespace, "save", terms)
 
 
 def remove_pods(space: World, name: str, *, on: str) -> None:

@@ -24,6 +24,7 @@ from e2e.nodes import POOL
 from e2e.objects import (
     PRIORITY_CLASS,
     Pods,
+    checkpoint_policy,
     cluster_queue,
     cohort,
     flavor,
@@ -99,12 +100,7 @@ def _queues(space: World) -> list[Object]:
         cluster_queue(space.name("broken"), missing),
         local_queue(space.namespace, "door", space.name("cq")),
         workload_priority(space.name("high"), 1000),
-        {
-            "apiVersion": "queueing.dev/v1alpha1",
-            "kind": "CheckpointPolicy",
-            "metadata": {"name": "save", "namespace": space.namespace},
-            "spec": terms,
-        },
+        checkpoint_policy(space.namespace, "save", terms),
     ]
 
 

@@ -7,6 +7,7 @@ thousands in the time in which Hypothesis draws hundreds.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from random import Random
 from typing import Protocol, TypeVar
 
 from queueing.core.facts import (
@@ -43,6 +44,16 @@ class Choose(Protocol):
     """Take one of some options; where it is Hypothesis that takes, the first is the simplest."""
 
     def __call__(self, options: Sequence[T]) -> T: ...
+
+
+def by_seed(seed: int) -> Choose:
+    """Return who takes options by chance: the same ones for the same number."""
+    random = Random(seed)
+
+    def choose(options: Sequence[T]) -> T:
+        return random.choice(options)
+
+    return choose
 
 
 QUEUES = ("a", "b", "c", "d")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from random import Random, SystemRandom
+from random import SystemRandom
 from typing import TypeVar
 from zlib import crc32
 
@@ -28,7 +28,7 @@ from tests.lives.random_events import (
     some_opening,
     some_step,
 )
-from tests.lives.random_worlds import MODES, some_settings, some_world
+from tests.lives.random_worlds import MODES, by_seed, some_settings, some_world
 
 T = TypeVar("T")
 Law = Callable[[Life], None]
@@ -99,12 +99,7 @@ AT_BOTH_LENGTHS = lengths("hold", hold, hold_at_length)
 
 def seeded(seed: int, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> Life:
     """Return the life of a number."""
-    random = Random(seed)
-
-    def choose(options: Sequence[T]) -> T:
-        return random.choice(options)
-
-    return some_life(choose, rare, modes=[mode], size=size)
+    return some_life(by_seed(seed), rare, modes=[mode], size=size)
 
 
 def _draw(law: Law, strategy: st.SearchStrategy[Life], settings: tries) -> None:

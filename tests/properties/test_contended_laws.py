@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from random import Random
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_contention import some_contention
 from tests.lives.random_events import Life
-from tests.lives.random_worlds import MODES
+from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import QUEUEING, Law, others_each_time, try_lives
 from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
 from tests.properties.test_promise_laws import (
@@ -64,8 +63,7 @@ MANY = 80
 
 def contended(seed: int, mode: str) -> Life:
     """Return the life of a number."""
-    random = Random(seed)
-    return some_contention(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
+    return some_contention(by_seed(seed), modes=[mode])
 
 
 @pytest.mark.parametrize(("law", "mode"), FEW)

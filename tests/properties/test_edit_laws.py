@@ -2,7 +2,6 @@
 
 from collections import Counter
 from functools import partial
-from random import Random
 
 import pytest
 
@@ -10,7 +9,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_edits import EDITS, some_edits
 from tests.lives.random_events import Event, Life
-from tests.lives.random_worlds import MODES
+from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import Law, others_each_time, try_lives
 from tests.properties.test_contended_laws import CASES
 from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind
@@ -23,8 +22,7 @@ MANY = 40
 
 def edited(seed: int, mode: str) -> Life:
     """Return the life of a number."""
-    random = Random(seed)
-    return some_edits(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
+    return some_edits(by_seed(seed), modes=[mode])
 
 
 @pytest.mark.parametrize(("law", "mode"), FEW)

@@ -1,7 +1,6 @@
 """One life of many steps: preemption comes to an end after each of them, and all kinds occur."""
 
 from collections import Counter
-from random import Random
 
 import pytest
 
@@ -11,7 +10,7 @@ from queueing.core.settings import Compatibility
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import EVERYTHING, some_step
-from tests.lives.random_worlds import MODES
+from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import QUEUEING, seeded
 from tests.properties.test_promise_laws import Counting
 
@@ -27,11 +26,11 @@ def tidy(cluster: LivingCluster) -> None:
 
 
 def live_on(mode: str, steps: int, seed: int) -> None:
-    random = Random(seed)
+    choose = by_seed(seed)
     life = seeded(seed, mode)
     cluster = Counting.of(life)
     for at in range(steps):
-        play(cluster, some_step(lambda options: random.choice(options), EVERYTHING))  # noqa: PLW0108 - a generic function must be one
+        play(cluster, some_step(choose, EVERYTHING))
         if at % 10 == 0:
             tidy(cluster)
             cluster.answer()

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
-from random import Random
 
 import pytest
 from typing_extensions import override
@@ -21,7 +20,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_places import some_places
-from tests.lives.random_worlds import MODES
+from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import Law, others_each_time, try_lives
 from tests.properties.test_contended_laws import CASES
 from tests.properties.test_usage_laws import as_admitted, is_told
@@ -33,8 +32,7 @@ Amounts = dict[ResourceName, int]
 
 def placed(seed: int, mode: str) -> Life:
     """Return the life of a number."""
-    random = Random(seed)
-    return some_places(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
+    return some_places(by_seed(seed), modes=[mode])
 
 
 class Measured(LivingCluster):

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from random import Random
 
 import pytest
 from typing_extensions import override
@@ -15,7 +14,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_riches import some_riches
-from tests.lives.random_worlds import MODES
+from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.plain import held_together, quotas_of
 from tests.properties.profiles import QUEUEING, Law, others_each_time, try_lives
 from tests.properties.test_contended_laws import CASES
@@ -33,8 +32,7 @@ MANY = 20
 
 def rich(seed: int, mode: str) -> Life:
     """Return the life of a number."""
-    random = Random(seed)
-    return some_riches(lambda options: random.choice(options), modes=[mode])  # noqa: PLW0108 - a generic function must be one
+    return some_riches(by_seed(seed), modes=[mode])
 
 
 @pytest.mark.parametrize(("law", "mode"), FEW)

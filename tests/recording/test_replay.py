@@ -4,7 +4,6 @@ import gzip
 import json
 from functools import partial
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -18,7 +17,7 @@ from tests.lives import living
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import EVERYTHING, some_step
-from tests.lives.random_worlds import MODES
+from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import seeded
 
 
@@ -33,10 +32,10 @@ def recorded_life(monkeypatch: pytest.MonkeyPatch, mode: str, seed: int, steps: 
     """Play a life, and return its recording."""
     lines = [header()]
     monkeypatch.setattr(living, "Engine", partial(recorded, lines))
-    random = Random(seed)
+    choose = by_seed(seed)
     cluster = LivingCluster.of(seeded(seed, mode))
     for at in range(steps):
-        play(cluster, some_step(lambda options: random.choice(options), EVERYTHING))  # noqa: PLW0108
+        play(cluster, some_step(choose, EVERYTHING))
         if not at % 7:
             cluster.engine.sweep(2)
     return lines
