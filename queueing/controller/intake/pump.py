@@ -147,7 +147,12 @@ class Pump:
         if kind is batch.KIND:
             self._take_job(self._jobs.decode(reply))
         elif (read := self.readers.get(kind.group_kind)) is not None:
-            self._take_described(read(reply))
+            found = read(reply)
+            known = self._objects.jobs.get(found.key)
+            # That of a deletion may come after the watch has told of it.
+            if isinstance(known, PodJob) and known.unseen and isinstance(found, PodJob):
+                found = replace(found, unseen=found.is_marked)
+            self._take_described(found)
 
     def _take_workload(self, found: Workload) -> None:
         known = self._objects.workload_keys.get(found.metadata.uid)

@@ -12,6 +12,8 @@ from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key, ResourceName
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs.pods.view import KIND, PodJob, read_pod
+from queueing.translate.labels import GATE, MANAGED
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire import cluster, queues
 from queueing.translate.wire.meta import Meta
@@ -93,6 +95,29 @@ def test_a_late_reply_does_not_bring_the_dead_back() -> None:
     desk.pump.absorb_workload(msgspec.json.encode(document(2)))
     assert desk.facts[-1] == Gone(Kind.WORKLOAD, "ns/w")
     assert not desk.objects.workloads
+
+
+def test_a_late_reply_does_not_show_a_pod_again_that_the_watch_shows_no_more() -> None:
+    def stored(version: int) -> bytes:
+        meta = {"name": "p", "namespace": "ns", "uid": "u", "resourceVersion": str(version)}
+        gates = [{"name": GATE}]
+        spec = {"containers": [{"name": "c"}], "schedulingGates": gates}
+        return msgspec.json.encode(
+            {"metadata": {**meta, "labels": {MANAGED: "true"}}, "spec": spec}
+        )
+
+    desk = Desk()
+    desk.pump.readers[KIND.group_kind] = read_pod
+    desk.pump.on_described(Added(read_pod(stored(1))))
+    desk.pump.on_described(Deleted("ns/p", "u", None))
+    desk.pump.absorb_job(stored(2), KIND)
+    (left,) = desk.objects.jobs.values()
+    assert isinstance(left, PodJob)
+    assert left.unseen
+    desk.pump.on_described(Added(read_pod(stored(3))))
+    (found,) = desk.objects.jobs.values()
+    assert isinstance(found, PodJob)
+    assert not found.unseen
 
 
 def test_the_next_life_of_a_name_is_not_touched_by_the_end_of_the_last() -> None:

@@ -227,7 +227,7 @@ async def test_what_a_queue_drained_returns_before_those_that_waited_already(
     async with world(compatibility=compatibility) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("older"))
         await w.workload("older", true("PodsReady"))
-        await w.until("Job", "older", is_of_an_earlier_second)
+        await w.workload("older", is_of_an_earlier_second)  # its Workload decides, not its Job
         await w.make(job("newer"))
         await w.workload("newer", false("QuotaReserved"))
         await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "HoldAndDrain"}})
