@@ -21,12 +21,15 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_places import some_places
 from tests.lives.random_worlds import MODES, by_seed
-from tests.properties.profiles import Law, others_each_time, try_lives
+from tests.properties.profiles import Law, named_if_endless, others_each_time, try_lives
+from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
 from tests.properties.test_contended_laws import CASES
 from tests.properties.test_usage_laws import as_admitted, is_told
 
 FEW = CASES[2::5]
 MANY = 60
+NEVER_ENDED = 234554452
+"""A life in which two heads restarted the search over flavors of each other."""
 Amounts = dict[ResourceName, int]
 
 
@@ -175,6 +178,11 @@ OF_PLACES = [
 @pytest.mark.parametrize(("law", "mode"), [*FEW, *OF_PLACES])
 def test_laws_hold_where_pods_are_placed(law: Law, mode: str) -> None:
     try_lives(law, partial(placed, mode=mode), mode, [1, 2])
+
+
+def test_a_life_in_which_a_cycle_never_ended_once() -> None:
+    with named_if_endless(f"{NEVER_ENDED} as Kueue", most_s=30.0):
+        a_broken_object_harms_nobody_else(placed(NEVER_ENDED, "as Kueue"))
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.decisions import Admit, Requeue, Wait
+from queueing.core.decisions import Admit, Cycle, Mode, Preempt, Requeue, Wait
 from queueing.core.facts import ClusterQueueFact, Preemption, PreemptionPolicy, WorkloadFact
-from queueing.core.names import Key, ResourceName
+from queueing.core.names import Key, ResourceName, Uid
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -17,6 +17,7 @@ from queueing.testing.builders import (
     flavor,
     local_queue,
     pod_set,
+    quota,
     workload,
 )
 from queueing.testing.obedient import ObedientCluster
@@ -144,6 +145,37 @@ def test_a_head_that_is_requeued_at_once_without_fungibility_does_not_keep_a_cyc
     assert isinstance(large, Wait)
     assert (large.workload, large.requeue) == ("team/large", Requeue.IMMEDIATE)
     assert (cycle.finished, engine.cycle(11.0).decisions) == (True, ())
+
+
+def test_two_heads_in_flight_do_not_restart_the_search_of_each_other_for_ever() -> None:
+    """Each finds no flavor in its first round, and victims in its second, out of step."""
+    lower = Preemption(within_cluster_queue=PreemptionPolicy.LOWER_PRIORITY)
+    lent = {"one": {"cpu": quota(4, lending=0)}, "two": {"cpu": quota(2, lending=0)}}
+    names = ("left", "right")
+    queues = [cluster_queue(one, lent, cohort="all", preemption=lower) for one in names]
+    engine = Engine(Settings(compatibility=Compatibility.KUEUE))
+    for fact in world(cohort("all"), cluster_queues=queues):
+        engine.observe(fact)
+    for name in names:
+        engine.observe(workload(f"team/{name}-low", {"cpu": 3}, local_queue=f"team/{name}"))
+    engine.cycle(9.0)
+    pair = (pod_set({"cpu": 1}), pod_set({"cpu": 4}, name="second"))
+    left = workload("team/left", pod_sets=pair, local_queue="team/left", priority=1)
+    engine.observe(left)
+    assert modes(engine.cycle(10.0)) == [Mode.NO_FIT, "team/left-low", Mode.PREEMPT]
+    right = Key("team/right")
+    engine.observe(replace(left, key=right, uid=Uid("2"), local_queue=right))
+    assert modes(engine.cycle(11.0, budget=1)) == [Mode.NO_FIT]
+    engine.observe(workload("team/urgent", {"cpu": 9}, local_queue="team/right", priority=2))
+    calls = iter(range(100))
+    cycle = engine.cycle(12.0, pause=lambda: next(calls) == 99)
+    assert modes(cycle) == [Mode.NO_FIT, "team/right-low", Mode.PREEMPT]
+    assert cycle.finished
+
+
+def modes(cycle: Cycle) -> list[str | None]:
+    """Return how far each judgement came, and whom it preempted."""
+    return [one.workload if isinstance(one, Preempt) else one.mode for one in cycle.decisions]
 
 
 def test_pod_sets_that_never_tried_the_flavors_in_step_begin_anew_after_a_release() -> None:

@@ -45,6 +45,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
             memory.ready.add(ruling.entry.head.queue)
             continue
         if as_kueue and _says_nothing_new(item, ruling):
+            go_on_from(memory, item, ruling)
             continue
         decided += (*ruling.preemptions, decision)
         memory.ready.add(ruling.entry.head.queue)  # whoever is next there may have a turn now
@@ -72,12 +73,17 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
 
 
 def _says_nothing_new(item: Item, ruling: Ruling) -> bool:
-    """Say whether the ruling on a head that blocks its queue only confirms its last one."""
+    """Say whether the ruling on a head that blocks its queue only confirms its last one.
+
+    Nor is anything new while its search over flavors, which began anew, has some left: it goes on
+    when the head is judged beside others again. To be judged again for that alone, two such heads
+    would keep each other from ever coming to an end.
+    """
     decision, known = ruling.decision, item.wait
     if item.peers.stand is READY or known is None or isinstance(decision, Admit):
         return False
     same = (known.mode, known.targets) == (decision.mode, decision.targets)
-    return same or decision.mode is Mode.SKIPPED
+    return same or decision.mode is Mode.SKIPPED or ruling.progress is not None
 
 
 def _has_to_migrate(memory: Memory, item: Item, decision: Decision) -> bool:
