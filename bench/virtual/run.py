@@ -15,6 +15,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.virtual_time import VirtualTime
 from queueing.state.engine import Engine
+from queueing.testing.invariants import check_invariants
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ def live(trial: Trial, load: Load) -> World:
     """
     world = World(trial, load)
     world.to_the_end()
-    world.leader.engine.check()
+    check_invariants(world.leader.engine)
     excess = world.tally.excess
     if excess and trial.mode is not Compatibility.KUEUE:
         raise OverAdmittedError(f"{excess} cores too many were held in {trial}")

@@ -9,10 +9,10 @@ it left.
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+from queueing.core.credits.precedence import Precedence
 from queueing.core.decisions import Mode
 from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import fair_order
-from queueing.core.fair_sharing.precedence import Precedence
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.nomination import World, nominate
 from queueing.core.processing import Draft, process

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quantities import quantity
-from queueing.core.quota.lending import lent_in
 from queueing.core.quota.node import Node
+from queueing.explain.lending import lent_in
 from queueing.explain.model import QuotaRow
 from queueing.state.memory.memory import Memory
 

@@ -1,6 +1,6 @@
 """Who uses whose quota: nominal, used, borrowed and lent amounts of every queue and cohort.
 
-The first three are the quota tree's own, `lent` is what `core.quota.lending` says.
+The first three are the quota tree's own, `lent` is what `explain.lending` says.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.quota.lending import borrowed, lent_in
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
+from queueing.explain.lending import borrowed, lent_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

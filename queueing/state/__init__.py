@@ -9,7 +9,8 @@ docs/concepts/waiting.md. The terms used: docs/concepts/words.md.
 (`queues`) and credit balances (`credits`). `intake` takes in facts, `scheduler` decides in rounds,
 and `answers` reads. The docstring of each package names its modules.
 
-`invariants`, asserted by `Engine.check`: usage is the sum over the workloads that hold quota, by a
-fact or by assumption; no workload is both pending and charged; every queue with a head to judge is
-in `Memory.ready`; what is kept incrementally equals what the facts alone would give.
+Invariants, which tests assert (`queueing.testing.invariants`): usage is the sum over the workloads
+that hold quota, by a fact or by assumption; no workload is both pending and charged; every queue
+with a head to judge is in `Memory.ready`; what is kept incrementally equals what the facts alone
+would give.
 """

@@ -23,7 +23,6 @@ from queueing.core.facts import (
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.rounds import Pause
 from queueing.core.settings import Settings
-from queueing.state import invariants
 from queueing.state.answers import reports
 from queueing.state.answers.excess import exceeds, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
@@ -201,7 +200,3 @@ class Engine:
     def changed(self) -> Changed:
         """Return the names of objects whose views may have changed since the last call."""
         return reports.changed(self._memory)
-
-    def check(self) -> None:
-        """Raise AssertionError unless every invariant holds."""
-        invariants.check(self._memory)

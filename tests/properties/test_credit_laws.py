@@ -4,6 +4,7 @@ from queueing.core.credits.facts import MICRO, CreditAccountFact, CreditPolicyFa
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Decision
 from queueing.core.names import ResourceName
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
@@ -32,7 +33,7 @@ def decided(life: Life) -> list[Decision]:
                 engine.observe(one)
             engine.observe(POLICY)
         found += cluster.cycle().decisions
-        engine.check()
+        check_invariants(engine)
         stored = engine.credits.accounts()
         for one in stored:
             assert sum(child.balance for child in one.children) + sum(one.sinks.values()) == 0

@@ -7,6 +7,7 @@ import pytest
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Gone, Kind
 from queueing.core.settings import Compatibility
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import EVERYTHING, some_step
@@ -36,7 +37,7 @@ def live_on(mode: str, steps: int, seed: int) -> None:
             cluster.answer()
             cluster.preemptions.clear()
             cluster.rest()
-            cluster.engine.check()
+            check_invariants(cluster.engine)
             cluster.assert_nobody_was_preempted_twice()
 
 

@@ -14,6 +14,7 @@ from queueing.core.names import Key
 from queueing.core.settings import Settings
 from queueing.core.stakes import Stake
 from queueing.state.intake.marks import preemptor_of
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life
@@ -98,10 +99,10 @@ def costs_limits_and_runtimes_leave_nobody_behind(life: Life) -> None:
                 cluster.put(replace(fact, stake=stake))
         cluster.tell()
         cluster.cycle()
-        cluster.engine.check()
+        check_invariants(cluster.engine)
     cluster.now += 3_600.0
     cluster.rest()
-    cluster.engine.check()
+    check_invariants(cluster.engine)
 
 
 def a_promise_is_given_once_and_is_no_usage(life: Life) -> None:
@@ -110,7 +111,7 @@ def a_promise_is_given_once_and_is_no_usage(life: Life) -> None:
     for step in life.steps:
         play(cluster, step)
         cluster.cycle()
-        cluster.engine.check()
+        check_invariants(cluster.engine)
         memory = cluster.engine._memory
         promised = memory.ledger.promised
         assert not promised.keys() & memory.ledger.charges.keys()

@@ -8,6 +8,7 @@ from queueing.core.names import Key
 from queueing.explain import answers
 from queueing.explain.model import DECODER
 from queueing.explain.text import written
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
 from tests.lives.random_events import GENTLE, Life
@@ -66,7 +67,7 @@ def every_remedy_works(life: Life) -> None:
         assert about is not None
         assert written(about)
     assert engine.memory.tree.picture() == before
-    engine.check()
+    check_invariants(engine)
     for key, proposal in told:
         again = at_rest(life)
         assert again is not None

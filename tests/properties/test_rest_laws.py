@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from queueing.core.settings import Compatibility
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
 from tests.lives.random_events import GENTLE, Life
@@ -39,7 +40,7 @@ def comes_to_rest(life: Life, budget: int | None = None) -> None:
     for step in life.steps:
         play(cluster, step)
     rests(cluster, budget)
-    cluster.engine.check()
+    check_invariants(cluster.engine)
 
 
 def all_that_ended_leaves_nothing(life: Life) -> None:
@@ -53,7 +54,7 @@ def all_that_ended_leaves_nothing(life: Life) -> None:
         still = rests(cluster)
     if not still:
         return
-    cluster.engine.check()
+    check_invariants(cluster.engine)
     memory = cluster.engine._memory
     assert not memory.ledger.charges
     assert not memory.ledger.promised

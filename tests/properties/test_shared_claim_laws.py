@@ -10,6 +10,7 @@ from queueing.core.devices import DeviceAsk
 from queueing.core.entries import Ruling
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.core.names import QueueName, ResourceName
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life, Step
@@ -64,7 +65,7 @@ def a_claim_is_charged_once(life: Life) -> None:
     for step in life.steps:
         play(cluster, step)
         cluster.answer()
-        cluster.engine.check()
+        check_invariants(cluster.engine)
         for queue in cluster.queues():
             view = cluster.engine.cluster_queue(queue.name)
             held = [one for one in cluster.workloads.values() if _holds_in(one, queue.name)]

@@ -10,6 +10,7 @@ from typing_extensions import override
 from queueing.core.decisions import Admit, Cycle
 from queueing.core.facts import PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorResource, Key
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life, Step
@@ -82,7 +83,7 @@ def slices_are_charged_once(life: Life) -> None:
     for step in life.steps:
         play(cluster, step)
         cluster.answer()
-        cluster.engine.check()
+        check_invariants(cluster.engine)
         for queue in cluster.queues():
             view = cluster.engine.cluster_queue(queue.name)
             if view is not None and is_told(cluster) and not _assumed(cluster):

@@ -1,6 +1,7 @@
 """Laws of LocalQueues that take turns: time and order decide, and nothing else."""
 
 from queueing.core.decisions import Decision
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
@@ -15,7 +16,7 @@ def decided(life: Life) -> list[Decision]:
         cluster.now += 20.0
         play(cluster, step)
         found += cluster.cycle().decisions
-        cluster.engine.check()
+        check_invariants(cluster.engine)
     return found
 
 

@@ -10,6 +10,7 @@ from queueing.core.decisions import Admit, Cycle, Preempt
 from queueing.core.facts import Admission, Condition, WorkloadFact
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.settings import Compatibility
+from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
@@ -67,7 +68,7 @@ def usage_is_the_sum_of_live_reservations_at_every_node(life: Life) -> None:
     cluster = LivingCluster.of(life)
     for step in life.steps:
         play(cluster, step)
-        cluster.engine.check()
+        check_invariants(cluster.engine)
         if is_told(cluster):
             assert_usage_is_the_sum(cluster)
     cluster.answer()

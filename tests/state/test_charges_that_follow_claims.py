@@ -20,6 +20,7 @@ from queueing.testing.builders import (
     quota,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 
 NOMINAL = 10
 NAMES = "abcdef"
@@ -68,9 +69,9 @@ def test_the_tree_follows_what_is_held_and_takes_nobody_in_beyond_its_quota(
             given_now = {PodSetName("main"): {ResourceName("gpu"): amount}}
             made.observe(replace(fact, given=given_now))
         before = usage(made)
-        made.engine.check()
+        check_invariants(made.engine)
         made.round(float(when))
-        made.engine.check()
+        check_invariants(made.engine)
         held = sum(sum(held_usage(one).values()) for one in made.workloads.values())
         assert usage(made) == held
         assert held <= NOMINAL or held == before, "somebody was taken in without room"

@@ -20,6 +20,7 @@ from queueing.testing.builders import (
     local_queue,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import world
 
 JOB = workload("job", {"cpu": 5_000})
@@ -45,7 +46,7 @@ def charged_after(status: WorkloadFact) -> Charge:
     (admit,) = engine.cycle(1.0).decisions
     assert isinstance(admit, Admit)
     engine.observe(status)
-    engine.check()
+    check_invariants(engine)
     return engine._memory.ledger.charges[Key("team/job")]
 
 

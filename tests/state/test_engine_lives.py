@@ -18,6 +18,7 @@ from queueing.testing.builders import (
     quota,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import world
 
 BLOCKING = Settings(block_admission_until_pods_ready=True)
@@ -70,7 +71,7 @@ def test_what_was_drained_first_returns_before_those_that_came_later(
     assert admits(engine.cycle(10.0).decisions) == []
     engine.observe(queue if stopped is cluster_queue else door)
     assert admits(engine.cycle(11.0).decisions) == ["older"]
-    engine.check()
+    check_invariants(engine)
 
 
 def two_trees() -> list[Fact]:
@@ -114,7 +115,7 @@ def test_who_only_reserves_is_waited_for_in_kueue_mode(
     assert admits(engine.cycle(11.0).decisions) == []
     engine.observe(replace(reserves, conditions=ready))
     assert [*together, *admits(engine.cycle(12.0).decisions)] == ["reserves", "follows"]
-    engine.check()
+    check_invariants(engine)
 
 
 @pytest.mark.parametrize(
@@ -142,14 +143,14 @@ def test_pods_that_are_not_ready_stop_who_waits_for_them_until_they_are(
     ready = {**starting.conditions, "PodsReady": condition("PodsReady")}
     engine.observe(replace(starting, conditions=ready))
     assert "same" in admits(engine.cycle(11.0).decisions)
-    engine.check()
+    check_invariants(engine)
 
 
 def test_a_queue_that_is_active_again_exposes_its_workloads() -> None:
     held = cluster_queue(stop_policy=StopPolicy.HOLD)
     engine = engine_with(*world(held), admitted())
     engine.cycle(1.0)
-    engine.check()
+    check_invariants(engine)
     engine.observe(replace(held, stop_policy=StopPolicy.NONE))
     engine.cycle(2.0)
-    engine.check()
+    check_invariants(engine)

@@ -9,6 +9,7 @@ from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key, QueueName, Uid
 from queueing.state.engine import Engine
 from queueing.testing.builders import admitted, cluster_queue, condition, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import world
 
 MAIN = QueueName("main")
@@ -37,13 +38,13 @@ def test_what_may_have_been_written_stays_charged(verdict: Verdict) -> None:
     assert admits(engine, 2.0) == []
     engine.observe(admitted("job", {"cpu": 10_000}))
     assert admits(engine, 3.0) == []
-    engine.check()
+    check_invariants(engine)
 
 
 def test_a_refused_admission_is_taken_back_and_tried_again() -> None:
     engine, admit = engine_that_admitted()
     engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED, message="conflict"))
-    engine.check()
+    check_invariants(engine)
     assert admits(engine, 2.0) == ["team/job"]
 
 
@@ -56,7 +57,7 @@ def test_who_is_refused_again_and_again_is_held_back_and_others_go_first() -> No
     cycle = engine.cycle(3.0)
     assert [one.workload for one in cycle.decisions if isinstance(one, Admit)] == ["team/next"]
     assert cycle.wake_at == 4.0
-    engine.check()
+    check_invariants(engine)
 
 
 def test_after_an_unknown_outcome_the_next_fact_is_the_answer_even_if_it_is_the_old_one() -> None:
@@ -64,7 +65,7 @@ def test_after_an_unknown_outcome_the_next_fact_is_the_answer_even_if_it_is_the_
     engine.settle(Outcome(decision=admit, verdict=Verdict.UNKNOWN))
     engine.observe(JOB)
     assert admits(engine, 2.0) == ["team/job"]
-    engine.check()
+    check_invariants(engine)
 
 
 def test_a_fact_from_before_the_write_does_not_undo_it() -> None:
@@ -73,7 +74,7 @@ def test_a_fact_from_before_the_write_does_not_undo_it() -> None:
     told = condition("QuotaReserved", "WaitingForQuota", status=False)
     engine.observe(replace(JOB, conditions={"QuotaReserved": told}))
     assert admits(engine, 2.0) == []
-    engine.check()
+    check_invariants(engine)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_what_can_only_have_come_after_the_write_frees_the_quota(after: Fact) ->
     engine, admit = engine_that_admitted()
     engine.settle(Outcome(decision=admit, verdict=Verdict.DONE))
     engine.observe(after)
-    engine.check()
+    check_invariants(engine)
     view = engine.cluster_queue(MAIN)
     assert view is not None
     assert view.reserving == 0
@@ -107,4 +108,4 @@ def test_the_outcome_of_an_older_decision_changes_nothing() -> None:
     engine.observe(admitted("job", {"cpu": 10_000}))
     engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
     assert admits(engine, 2.0) == []
-    engine.check()
+    check_invariants(engine)

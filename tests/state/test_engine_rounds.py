@@ -6,6 +6,7 @@ from queueing.core.names import Key
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, preemption, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import Deep, world
 
@@ -45,7 +46,7 @@ def test_a_cut_cycle_says_so_and_goes_on_where_it_stopped() -> None:
             break
     assert max(judged) <= 10
     assert sum(judged) >= 100
-    engine.check()
+    check_invariants(engine)
     assert engine.cycle(2.0).judged == 0
 
 
@@ -87,7 +88,7 @@ def test_a_cycle_of_many_fair_preemptors_ends_before_any_victim_has_left() -> No
     cluster = ObedientCluster([*deep.objects(), *deep.workloads()], fair)
     assert any(cluster.cycle(budget=60).finished for _ in range(300))
     assert cluster.cycle().judged == 0
-    cluster.engine.check()
+    check_invariants(cluster.engine)
 
 
 def test_a_cohort_may_have_the_name_of_a_queue_without_one() -> None:

@@ -18,6 +18,7 @@ from queueing.core.names import Key, QueueName, ResourceName
 from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, local_queue, preemption, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
@@ -51,7 +52,7 @@ def engine_with(*facts: Fact, settings: Settings = SETTINGS) -> Engine:
 
 def admitted_names(engine: Engine, now: float = 1_000.0) -> list[str]:
     decisions = engine.cycle(now).decisions
-    engine.check()
+    check_invariants(engine)
     return [one.workload.partition("/")[2] for one in decisions if isinstance(one, Admit)]
 
 
@@ -93,7 +94,7 @@ def test_a_refused_admission_leaves_no_penalty() -> None:
     decision = next(one for one in engine.cycle(1_000.0).decisions if isinstance(one, Admit))
     engine.settle(Outcome(decision=decision, verdict=Verdict.REFUSED))
     engine.observe(jobs(B, 1, cores=9)[0])
-    engine.check()
+    check_invariants(engine)
     assert next(one.key for one in engine.pending(MAIN)) == "team/a-0"
 
 
@@ -112,7 +113,7 @@ def test_time_alone_can_bring_another_head_before_one_that_blocks() -> None:
         assert wake_at <= 10_000.0
         cluster.now = wake_at
         wake_at = cluster.cycle().wake_at
-        cluster.engine.check()
+        check_invariants(cluster.engine)
     assert cluster.running() == ["team/a-small", "team/b-runs"]
 
 

@@ -14,6 +14,7 @@ from queueing.testing.builders import (
     local_queue,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import world
 
 MAIN = QueueName("main")
@@ -109,7 +110,7 @@ def test_usage_appears_when_the_queue_does() -> None:
     view = engine.cluster_queue(MAIN)
     assert view is not None
     assert view.usage[CPU].total == 4_000
-    engine.check()
+    check_invariants(engine)
 
 
 def test_a_ring_of_cohorts_that_is_broken_up_changes_the_view_of_all_its_queues() -> None:

@@ -2,6 +2,7 @@ from queueing.core.facts import Fact
 from queueing.core.names import Key
 from queueing.state.engine import Engine
 from queueing.testing.builders import admitted, cluster_queue, condition, flavor, local_queue
+from queueing.testing.invariants import check_invariants
 
 QUEUE = cluster_queue("main", {"default": {"cpu": 2_000}})
 ONE = {"cpu": 1_000}
@@ -21,14 +22,14 @@ def key(name: str) -> Key:
 def test_who_fits_beside_the_others_does_not_exceed() -> None:
     made = engine(admitted("a", ONE), admitted("b", ONE))
     assert not made.exceeds(key("a"))
-    made.check()
+    check_invariants(made)
 
 
 def test_who_would_find_no_room_exceeds_unless_others_step_aside() -> None:
     made = engine(*(admitted(name, ONE) for name in "abc"))
     assert made.exceeds(key("a"))
     assert not made.exceeds(key("a"), [key("b")])
-    made.check()
+    check_invariants(made)
 
 
 def test_the_evicted_make_room() -> None:

@@ -8,6 +8,7 @@ from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.stakes import Stake
 from queueing.testing import builders
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 
 NOW = 1_000.0
@@ -52,7 +53,7 @@ def test_a_minimum_runtime_ends_by_itself(after_a_restart: bool) -> None:
     world.now = NOW + 500
     assert world.cycle().wake_at is None
     assert [one.workload for one in world.preemptions] == ["team/held"]
-    world.engine.check()
+    check_invariants(world.engine)
 
 
 def test_a_minimum_runtime_of_tenths_of_a_second_ends_when_the_cycle_is_due() -> None:

@@ -9,6 +9,7 @@ from queueing.core.names import Key, Uid
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.memory.pairs import Pairs
 from queueing.testing.builders import cluster_queue, pod_set, preemption, quota, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
@@ -75,7 +76,7 @@ def test_two_who_are_in_each_others_way_come_to_rest() -> None:
     cluster = a_circle(Compatibility.QUEUEING)
     cluster.rest()
     assert len(cluster.preemptions) <= 1
-    cluster.engine.check()
+    check_invariants(cluster.engine)
 
 
 def test_an_owner_takes_back_its_quota_again_once_another_of_its_queue_has_ended() -> None:

@@ -6,6 +6,7 @@ from queueing.core.names import Key
 from queueing.core.settings import FairSharing, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, preemption, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import Deep, world
 
 FAIR = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
@@ -43,7 +44,7 @@ def test_an_engine_that_pauses_after_each_head_decides_the_same_in_the_same_orde
             engine.observe(fact)
         decisions, calls = decided(engine, pausing=pausing)
         assert (calls > 100) is pausing
-        engine.check()
+        check_invariants(engine)
         found.append(decisions)
     assert found[0] == found[1]
 
@@ -64,7 +65,7 @@ def test_facts_that_come_in_a_round_wait_until_it_has_ended() -> None:
     assert engine.pending_keys() == ["team/late"]
     then, _ = decided(engine, pausing=False)
     assert [one.workload for one in then] == ["team/late"]
-    engine.check()
+    check_invariants(engine)
 
 
 def test_a_call_that_goes_on_with_a_round_pauses_by_its_own_wish() -> None:

@@ -8,6 +8,7 @@ from queueing.core.names import CohortName, Key
 from queueing.core.reasons import TOO_MANY_LEAVE
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.testing import builders
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 
 POLICY = builders.preemption(
@@ -64,7 +65,7 @@ def test_a_storm_is_spread_and_ends(settings: Settings | None) -> None:
         world.cycle()
         leaving = world.draining()
         most = max(most, len(leaving))
-        world.engine.check()
+        check_invariants(world.engine)
         if not leaving:
             break
         world.drain(leaving[0])

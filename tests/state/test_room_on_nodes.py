@@ -22,6 +22,7 @@ from queueing.testing.builders import (
     quota,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.hosts import QUEUE, node, on, used
 
 MODES = [Settings(compatibility=one) for one in Compatibility]
@@ -45,7 +46,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     for one in OBJECTS:
         made.observe(one)
     yield made
-    made.check()
+    check_invariants(made)
 
 
 def decided(engine: Engine) -> list[str]:
@@ -111,7 +112,7 @@ def test_pods_of_a_queue_that_goes_and_comes_back_stay_where_they_are(engine: En
     objects = {one.name: one for one in OBJECTS if isinstance(one, ClusterQueueFact)}
     engine.observe(holding("r", 3, "n"))
     engine.observe(Gone(Kind.CLUSTER_QUEUE, "main"))
-    engine.check()
+    check_invariants(engine)
     engine.observe(objects[QueueName("main")])
     engine.observe(pending("large", 2))
     engine.observe(pending("small", 1))
@@ -135,7 +136,7 @@ def test_a_promise_ends_where_others_take_its_place() -> None:
     engine.observe(Gone(Kind.WORKLOAD, "team/low"))
     engine.observe(pending("s", 1))
     assert "Admit team/s" in (*decided(engine), *decided(engine))
-    engine.check()
+    check_invariants(engine)
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def shared() -> Iterator[Engine]:
     engine.observe(cluster_queue("other", quotas, preemption=lower))
     engine.observe(local_queue("team/other", "other"))
     yield engine
-    engine.check()
+    check_invariants(engine)
 
 
 def running(name: str, host: str, failed: str = "") -> WorkloadFact:

@@ -32,6 +32,7 @@ from queueing.testing.builders import (
     quota,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.hosts import CPU, QUEUE, node, on, used
 
 PATIENT = [Settings(compatibility=one, evicts_unplaceable=False) for one in Compatibility]
@@ -66,7 +67,7 @@ def started(settings: Settings, *facts: Fact) -> Engine:
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     made = started(request.param, placed("w", 1, "a", a=2))
     yield made
-    made.check()
+    check_invariants(made)
 
 
 def pass_of(engine: Engine, now: float = 1.0) -> Decision:
@@ -178,10 +179,10 @@ def test_places_that_a_victim_uses_still_are_given_when_it_has_left() -> None:
         "couldn't assign flavors to pod set main:"
         " workloads that are being evicted still use the nodes"
     )
-    engine.check()
+    check_invariants(engine)
     engine.observe(Gone(Kind.WORKLOAD, "team/low"))
     assert places(pass_of(engine, 1.5)) == [on(b=2)]
-    engine.check()
+    check_invariants(engine)
 
 
 def test_who_found_no_place_is_tried_when_one_of_its_flavors_is_left(
@@ -230,7 +231,7 @@ def test_an_admission_of_pod_sets_that_there_are_not_is_told_of_and_tried_again(
     assert isinstance(found, Strand)
     assert found.message.endswith("pod set other: no such pod set in the Workload")
     assert cycle.wake_at == 3.0
-    engine.check()
+    check_invariants(engine)
 
 
 def test_a_node_that_recovers_ends_the_search(engine: Engine) -> None:
@@ -265,7 +266,7 @@ def test_who_finds_no_place_and_may_not_wait_is_told_to_leave_once(mode: Compati
     assert told(engine, 60.0) == []
     engine.settle(Outcome(decision=found, verdict=Verdict.REFUSED))
     assert pass_of(engine, 61.0) == found
-    engine.check()
+    check_invariants(engine)
 
 
 @pytest.mark.parametrize("mode", list(Compatibility))
@@ -281,4 +282,4 @@ def test_the_one_of_higher_priority_is_placed_first() -> None:
     engine = started(Settings(evicts_unplaceable=False), low, high)
     assert told(engine, 1.0) == ["Place team/high", "Strand team/low"]
     assert not any(isinstance(one, Admit) for one in engine.cycle(2.0).decisions)
-    engine.check()
+    check_invariants(engine)

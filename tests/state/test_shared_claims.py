@@ -36,6 +36,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.members import CORE_PRICES
 
 GPU = ResourceName("gpu")
@@ -76,7 +77,7 @@ def job(name: str, *pod_sets: PodSet, at: float = 0.0, priority: int = 0) -> Wor
 
 
 def used(made: SimulatedCluster) -> int:
-    made.engine.check()
+    check_invariants(made.engine)
     view = made.engine.cluster_queue(QueueName("main"))
     return view.reservation[HELD].total if view is not None and HELD in view.reservation else 0
 

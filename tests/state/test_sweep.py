@@ -3,6 +3,7 @@
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import world
 
 
@@ -25,7 +26,7 @@ def test_it_lets_one_of_each_shape_be_judged_again() -> None:
     engine = crowded(Settings())
     assert engine.sweep(10) == 4
     assert engine.cycle(2.0).judged == 4
-    engine.check()
+    check_invariants(engine)
 
 
 def test_who_waits_longest_is_next_and_each_queue_has_its_turn() -> None:

@@ -3,6 +3,7 @@
 from queueing.core.decisions import Outcome, Preempt, Verdict
 from queueing.core.facts import PreemptionPolicy
 from queueing.testing.builders import admitted, cluster_queue, preemption, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
@@ -20,7 +21,7 @@ def test_an_eviction_that_was_not_written_is_decided_again() -> None:
     cluster.engine.settle(Outcome(decision=preempt, verdict=Verdict.UNKNOWN))
     assert cluster.engine.cycle(2.0).rounds == ()
     cluster.observe(low)
-    cluster.engine.check()
+    check_invariants(cluster.engine)
     assert cluster.engine.cycle(3.0).decisions[0] == preempt
 
 

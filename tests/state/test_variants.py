@@ -12,9 +12,9 @@ from queueing.core.facts import ClusterQueueFact, Fact, Preemption, PreemptionPo
 from queueing.core.names import FlavorName, Key, Uid
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.variants import Migration, Variant, place
-from queueing.state.invariants import check
 from queueing.testing import worlds
 from queueing.testing.builders import cluster_queue, flavor, local_queue, workload
+from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
 
 FLAVORS = tuple(map(FlavorName, ("best", "good", "poor")))
@@ -95,7 +95,7 @@ def test_one_variant_of_each_workload_is_admitted_and_none_is_forgotten(
 ) -> None:
     settings = Settings(compatibility=mode, concurrent_admission=True)
     for world in lives(seed, settings, Migration()):
-        check(world.engine.memory)
+        check_invariants(world.engine)
         parents = {one.variant.parent for one in world.workloads.values() if one.variant}
         for parent in parents:
             found = admitted_of(world, parent)
@@ -121,7 +121,7 @@ def _finished(fact: WorkloadFact) -> bool:
 def test_the_first_admission_is_never_moved_where_it_is_retained(seed: int) -> None:
     settings = Settings(concurrent_admission=True)
     for world in lives(seed, settings, Migration(retains_first=True)):
-        check(world.engine.memory)
+        check_invariants(world.engine)
         assert not any(one.reason == "FlavorMigration" for one in world.preemptions)
 
 
@@ -177,7 +177,7 @@ def test_of_siblings_to_which_quota_was_promised_only_one_is_admitted() -> None:
     for one in low:
         cluster.finish(one.key)
     cluster.cycle()
-    check(cluster.engine.memory)
+    check_invariants(cluster.engine)
     assert len(cluster.running()) <= 1
     cluster.rest()
     assert cluster.running() == [better.key]

@@ -11,6 +11,7 @@ and until when it holds quota. `prices` turn amounts into credits per second, an
 what one child uses of one flavor into what it lends and borrows. `market` is one flavor of one
 cohort, `group` a cohort's ledger, and `decay` and `partners` are parts of it. `bend` turns a
 balance into a factor of a weight. `allowance` applies budgets to admissions, with their `period`s.
-`restraint` is the rule for workloads that may not borrow.
+`restraint` is the rule for workloads that may not borrow. `precedence` says which heads of a round
+stand back, so that a queue with a smaller bent share may go on.
 For reports: `shares` are lending and borrowing in amounts, `folding` makes rows fewer and coarser.
 """

@@ -19,6 +19,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 
 
 class Diary:
@@ -169,7 +170,7 @@ def test_the_same_facts_and_seed_give_the_same_life() -> None:
                 workload(f"w{number}", {"cpu": chance.choice((1_000, 4_000))}),
             )
         made.run()
-        made.cluster.engine.check()
+        check_invariants(made.cluster.engine)
         lives.append(diary.lines)
     assert lives[0] == lives[1]
     assert sum(what == "ended" for _, what, _ in lives[0]) == 60

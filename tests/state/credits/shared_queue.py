@@ -21,6 +21,7 @@ from queueing.testing.builders import (
     namespace,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.members import CORE_PRICES
 
 START = 1_000_000.0
@@ -73,7 +74,7 @@ def run(made: SimulatedCluster, name: str, cores: int, *, at: float, **more: Any
     created = more.pop("created", at)
     made.observe(workload(f"{name[0]}/{name}", {"cpu": cores * 1000}, created=created, **more))
     made.cycle(at)
-    made.engine.check()
+    check_invariants(made.engine)
 
 
 def end(made: SimulatedCluster, name: str, at: float) -> None:
@@ -93,7 +94,7 @@ def account(made: SimulatedCluster, name: str = "q") -> CreditAccountFact:
 
 def balances(made: SimulatedCluster, at: float, name: str = "q") -> dict[str, float]:
     made.cycle(at)
-    made.engine.check()
+    check_invariants(made.engine)
     found = account(made, name)
     assert sum(one.balance for one in found.children) + sum(found.sinks.values()) == 0
     return {one.member.name: round(one.balance / PART / MICRO, 2) for one in found.children}

@@ -9,6 +9,7 @@ from queueing.testing.builders import (
     cohort,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.credits.shared_queue import (
     START,
     balances,
@@ -112,7 +113,7 @@ def test_flooding_counts_at_once() -> None:
             )
             made.observe(fact)
     made.cycle(later + 1)
-    made.engine.check()
+    check_invariants(made.engine)
     of_a = sum(name.startswith("a") for name in runs(made))
     assert (of_a, len(runs(made))) == (4, 9)
 

@@ -24,6 +24,7 @@ from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cohort,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.credits.shared_queue import (
     START,
     TEAMS,
@@ -173,7 +174,7 @@ def test_the_ledger_equals_a_sum_over_seconds_also_after_a_restart(
         else:
             end(made, whom, now)
     made.cycle(START + 600)
-    made.engine.check()
+    check_invariants(made.engine)
     before = dict.fromkeys(TEAMS, 1)
     expected = summed(stays, [(0, before), (turn, before | {"a": 3})], Decay(half_life), 600)
     found = account(made)

@@ -29,6 +29,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.members import CORE_PRICES, finish, runs, waits
 
 START = 1_000_000.0
@@ -266,13 +267,13 @@ def test_what_they_hold_is_followed_whoever_comes_goes_or_is_raised() -> None:
         name, where = f"w{number}", chance.choice("ab")
         submit(made, name, chance.randint(1, 3), chance.choice((0, HIGH)), where=where)
         made.cycle(START + number)
-        made.engine.check()
+        check_invariants(made.engine)
         held = sorted(key for key, fact in made.workloads.items() if fact.holds_quota)
         if held:
             fact = made.workloads[chance.choice(held)]
             raised = replace(fact, priority=HIGH - fact.priority)
             made.observe(raised if number % 3 else Gone(Kind.WORKLOAD, fact.key))
-            made.engine.check()
+            check_invariants(made.engine)
     assert len(made.workloads) > 20
 
 

@@ -12,6 +12,7 @@ from queueing.testing.builders import (
     preemption,
     workload,
 )
+from queueing.testing.invariants import check_invariants
 from tests.state.credits.shared_queue import (
     START,
     door,
@@ -35,7 +36,7 @@ def test_who_lent_goes_first_until_it_holds_more_than_its_bent_weight_gives() ->
         run(made, f"b{number}", 1, at=later - 50 + number)
     end(made, "a0", later)
     made.cycle(later)
-    made.engine.check()
+    check_invariants(made.engine)
     of_b = sum(name.startswith("b") for name in runs(made))
     # Four hours of a debt of a whole part: 1 + held / part may be 2^(4/3) = 2.5 times as much.
     assert (of_b, len(runs(made))) == (8, 9)

@@ -1,9 +1,14 @@
-"""The invariants that hold between two calls of the engine; tests assert them."""
+"""The invariants that hold between two calls of the engine.
+
+Usage is the sum over the workloads that hold quota, by a fact or assumed, plus what is promised; a
+workload is in at most one queue, or held back; none is both pending and charged.
+"""
 
 from queueing.core.credits.restraint import Restraint
 from queueing.core.names import QueueName
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.ranks import Rank
+from queueing.state.engine import Engine
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Stand
 from queueing.state.queues.pending import PendingQueue
@@ -11,8 +16,9 @@ from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.turns import Turns
 
 
-def check(memory: Memory) -> None:
+def check_invariants(engine: Engine) -> None:
     """Raise AssertionError, naming what is wrong, unless every invariant holds."""
+    memory = engine.memory
     memory.tree.check()
     _check_ledger(memory)
     _check_places(memory)
