@@ -42,7 +42,6 @@ from queueing.controller.workloads.waiting_reasons import WaitingReasons
 from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.controller.writing.leader_writes import LeaderWrites
-from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.devices.shell import composition as device_composition
 from queueing.kinds.compiler import Kind
@@ -148,8 +147,10 @@ class Parts:
         self.writer.ended = self.cycles.go_on
         dependencies = self._make_job_dependencies()
         self.jobs = JobReconciler(dependencies)
-        self.strays = Strays(dependencies, self.pump.lose_job, self.pump.forget_job)
         self.pod_owners = PodOwners(dependencies, self._rules.kinds)
+        if self._rules.pods is not Pods.NONE:
+            strays = Strays(dependencies, self.pump.lose_job, self.pump.forget_job)
+            self.queues.features.looks += (strays.look, self.pod_owners.look)
         self.workloads = WorkloadReconciler(self.term, self._rules.life, self._departing)
         self.statuses = Statuses(
             self.engine,
@@ -219,11 +220,6 @@ class Parts:
             barrier=self.checkpoints.barrier,
             quiescence=Quiescence(self.writes, self._around.clock),
         )
-
-    async def look_at_job(self, key: Key) -> None:
-        """Do what is due for a job, a pod or an object that is queued through its pods."""
-        if not (await self.strays.look(key) or await self.pod_owners.look(key)):
-            await self.jobs.look(key)
 
     def reflectors_of_jobs(self) -> Iterator[tuple[Reflector[Any], str]]:
         """Yield what follows Jobs and, if they are queued, pods."""

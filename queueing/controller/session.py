@@ -105,7 +105,7 @@ class Session:
     def _workers(self) -> Iterator[Workers]:
         """Yield the workers of every queue of keys."""
         parts, rules, queues = self._parts, self._rules, self._parts.queues
-        yield Workers("jobs", queues.jobs, parts.look_at_job, rules.job_workers)
+        yield Workers("jobs", queues.jobs, parts.jobs.look, rules.job_workers)
         yield Workers("gangs", queues.gangs, parts.jobs.look_at_gang, GANG_WORKERS)
         yield from parts.checkpoints.workers()
         yield from parts.devices.workers()

@@ -31,6 +31,9 @@ class Features:
     Each list is in the order in which they entered.
     """
 
+    looks: list[Callable[[Key], Awaitable[bool]]] = field(default_factory=list)
+    """Do what is due for an object by its key, and say whether that was all: else it is a job, and
+    looked at as one. Raise KubeError to be called again."""
     job_changed: list[Hear] = field(default_factory=list)
     """Told the key of a Job that changed, or is to be looked at again."""
     workload_changed: list[Hear] = field(default_factory=list)

@@ -46,6 +46,7 @@ class JobReconciler:
     def __init__(self, dependencies: Dependencies) -> None:
         term = dependencies.term
         self._objects, self._rules, self._queues = term.objects, dependencies.rules, term.queues
+        self._looks = term.queues.features.looks
         self._events, self._barrier = term.events, dependencies.barrier
         self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
@@ -70,6 +71,9 @@ class JobReconciler:
 
         Each step changes the Job or its Workload, whose new version leads to the next call.
         """
+        for look in self._looks:
+            if await look(key):
+                return
         job = self._objects.jobs.get(key)
         if job is None:
             self._quiescence.forget(key)

@@ -4,7 +4,7 @@ Only pods with our mark, a label, are watched. That of a pod which lost it ends 
 is gone, so nothing is concluded from that: the pod stays as it was seen last, in its group and with
 its quota, until the API server says what became of it. One that is still ours gets the mark again.
 
-Called by the workers of `session` before anything else looks at a pod, with the same keys.
+Called by `reconciler` before anything else looks at a pod, if pods are queued at all.
 """
 
 from collections.abc import Callable

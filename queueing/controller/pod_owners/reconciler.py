@@ -1,6 +1,6 @@
 """Reconciles StatefulSets and LeaderWorkerSets, and the pods that they make.
 
-Called by the workers of `session` before Jobs are, with the same keys.
+Called by `jobs.reconciler` before it looks at a job, if pods are queued at all.
 """
 
 from collections.abc import Iterator, Sequence
