@@ -55,6 +55,10 @@ W = TypeVar("W", bound=Watched)
 J = TypeVar("J", bound=JobView)
 
 
+def _ignore() -> None:
+    """Do nothing when called."""
+
+
 class FactObserver(Protocol):
     """What the pump needs of the engine."""
 
@@ -75,6 +79,8 @@ class Pump:
         self._held: set[Key] = set()
         self.readers: dict[GroupKind, Callable[[bytes], JobView]] = {}
         """What reads an object of a described kind that is watched."""
+        self.sees_variants: Callable[[], None] = _ignore
+        """Called when a Workload is seen that has variants or is one."""
         self._workloads = msgspec.json.Decoder(Workload)
         self._jobs = msgspec.json.Decoder(Job)
 
@@ -293,6 +299,8 @@ class Pump:
         before = self._objects.facts.get(key)
         if fact.unserved != (before.unserved if before is not None else ""):
             self._queues.workload(key)  # its conditions say so
+        if fact.has_variants or fact.variant is not None:
+            self.sees_variants()
         self._objects.facts[key] = fact
         self._objects.workload_counts.put(fact)
         if key not in self._held:

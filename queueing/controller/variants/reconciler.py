@@ -56,7 +56,10 @@ class _Stored(msgspec.Struct):
 
 
 class Variants:
-    """The feature of one term; `gate` says whether Workloads without variants may get them."""
+    """The feature of one term; `gate` says whether Workloads without variants may get them.
+
+    Without the gate it is absent until the first Workload is seen that has variants or is one.
+    """
 
     def __init__(self, term: Term, pump: Pump, late: LateReservations, *, gate: bool) -> None:
         self._objects, self._engine, self._writes = term.objects, term.engine, term.writes
@@ -66,9 +69,18 @@ class Variants:
         self._by_parent: Index[Key] = Index()
         self._parents: dict[Key, Key] = {}
         """Variant → parent."""
-        term.queues.features.workload_changed.append(self._hear)
-        term.queues.features.holds.append(self._holds)
-        term.queues.features.checks.append(self._checks)
+        self._features, self._present = term.queues.features, False
+        pump.sees_variants = self._enter
+        if gate:
+            self._enter()
+
+    def _enter(self) -> None:
+        """Take part in what happens to Workloads from now on."""
+        if not self._present:
+            self._present, features = True, self._features
+            features.workload_changed.append(self._hear)
+            features.holds.append(self._holds)
+            features.checks.append(self._checks)
 
     def _hear(self, key: Key) -> None:
         """Take in that a Workload changed: look at the parent of its family, if it is of one."""

@@ -38,6 +38,7 @@ from queueing.translate.labels import (
     PRIORITY_BOOST,
     SLICE_NAME,
     USER,
+    VARIANT_PARENT,
 )
 from queueing.translate.problems import Problems
 from queueing.translate.requests import NOTHING_AROUND, RULES, Surroundings, counted_requests
@@ -153,7 +154,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         if confined and (variant is not None or rules.confines_flavors)
         else None,
         variant=variant,
-        has_variants=has_variants(meta),
+        has_variants=VARIANT_PARENT in meta.labels and has_variants(meta),
         user=meta.labels.get(USER, ""),
     )
 
