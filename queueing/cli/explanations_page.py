@@ -22,10 +22,11 @@ What `queueing explain -o json` prints, and what the controller answers under
 | of a queue `…/explanation?part=waiting&offset=0&limit=50` | [Line](#line) |
 | of a queue `…/explanation?part=holding&offset=0&limit=50` | [Line](#line) |
 | `/namespaces/NAMESPACE/workloads/NAME/estimate` | [Estimate](#estimate) |
+| of a queue `…/estimate?offset=0&limit=10`, ten at most | [LineEstimates](#lineestimates) |
 
-Who may ask: the verb `get` on `workloads/explanation`, `workloads/estimate`,
-`localqueues/explanation`, `clusterqueues/explanation` and `cohorts/explanation` of the group
-`visibility.queueing.dev`. The roles `kueue-batch-user-role` (for the first three) and
+Who may ask: the verb `get` on `explanation` and `estimate` of `workloads`, `localqueues` and
+`clusterqueues`, and on `cohorts/explanation`, of the group `visibility.queueing.dev`. The roles
+`kueue-batch-user-role` (for workloads and LocalQueues) and
 `kueue-batch-admin-role` allow it. To those who may not get `clusterqueues/explanation` of all
 queues, workloads of other namespaces are
 `(another namespace)`.
@@ -34,7 +35,7 @@ Fields may be added; none is taken away or gets another meaning within a version
 always there: a text that says nothing is empty, and what is not known or does not apply is null.
 Amounts are written as Kubernetes writes quantities, times as RFC 3339 in UTC.
 """
-FIRST = ("WorkloadExplanation", "QueueExplanation", "CohortExplanation", "Line")
+FIRST = ("WorkloadExplanation", "QueueExplanation", "CohortExplanation", "Line", "LineEstimates")
 
 
 def explanations_page() -> str:
@@ -105,6 +106,7 @@ def _type(annotation: ast.expr, known: set[str]) -> str:
         "bool": "true or false",
         "dict[str, str]": "map",
         "dict[str, tuple[float, ...]]": "map of lists of numbers",
+        "dict[str, Estimate]": "map of [Estimate](#estimate)",
     }
     shown = f"[{spelled}](#{spelled.lower()})" if spelled in known else plain[spelled]
     return f"list of {shown}{null}" if several else f"{shown}{null}"

@@ -196,6 +196,14 @@ class Estimate(Part, frozen=True, kw_only=True):
     """How many possible futures were looked at."""
 
 
+class LineEstimates(Part, frozen=True, kw_only=True, tag_field="kind", tag="LineEstimates"):
+    """When some of those that wait in a queue will be admitted."""
+
+    api_version: str = API_VERSION
+    estimates: dict[str, Estimate]
+    """By `namespace/name`; whoever must not be tried yet is not among them."""
+
+
 class WorkloadExplanation(
     Part, frozen=True, kw_only=True, tag_field="kind", tag="WorkloadExplanation"
 ):

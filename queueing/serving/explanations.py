@@ -1,7 +1,8 @@
 """`visibility.queueing.dev`: why a workload waits, and what goes on in a queue.
 
 `…/namespaces/NAMESPACE/workloads/NAME/explanation`, the same of `localqueues`, and
-`…/clusterqueues/NAME/explanation`; of a workload also `…/estimate`: when it will be admitted.
+`…/clusterqueues/NAME/explanation`; of a workload, and of who waits in a queue, also `…/estimate`:
+when it will be admitted.
 Documents of discovery; `explanation_routes` and `estimates` do the HTTP.
 """
 
@@ -16,7 +17,7 @@ GROUP = "visibility.queueing.dev"
 VERSION = "v1alpha1"
 SUBRESOURCE = "explanation"
 ESTIMATE = "estimate"
-"""The subresource of workloads that says when they will be admitted."""
+"""The subresource that says when workloads will be admitted."""
 PAGE = f"/apis/{GROUP}/{VERSION}/ui/page/proxy"
 """Below this path the API server hands on what is asked of the page, as of `services/…/proxy`: the
 subresource is the same for all that is below it, and requests may last."""
@@ -30,6 +31,8 @@ PARENTS = (
     ("cohorts", "Cohort", False),
 )
 LISTED = ("clusterqueues", "localqueues")
+ESTIMATED = tuple(one for one in PARENTS if one[0] != "cohorts")
+"""Of what there are estimates."""
 PARTS = ("waiting", "holding")
 """What of a queue can be listed."""
 
@@ -46,13 +49,13 @@ def subject_of(plural: str, namespace: str, name: str, query: Mapping[str, str])
     return Subject(plural, of, part, window.offset, window.limit)
 
 
-def path_of(subject: Subject) -> str:
+def path_of(subject: Subject, subresource: str = SUBRESOURCE) -> str:
     """Return the path and query by which something is asked about: the inverse of `subject_of`."""
     namespace, slash, name = subject.name.rpartition("/")
     within = f"/namespaces/{quote(namespace, safe='')}" if slash else ""
     query = {"part": subject.part, "offset": subject.offset, "limit": subject.limit}
     asked = f"?{urlencode(query)}" if subject.part else ""
-    path = f"{within}/{subject.kind}/{quote(name, safe='')}/{SUBRESOURCE}"
+    path = f"{within}/{subject.kind}/{quote(name, safe='')}/{subresource}"
     return f"/apis/{GROUP}/{VERSION}{path}{asked}"
 
 
@@ -88,8 +91,9 @@ def resource_list() -> dict[str, Any]:
             "verbs": ["get"],
         }
         resources += [parent, asked]
-        if plural == "workloads":
-            resources.append({**asked, "name": f"{plural}/{ESTIMATE}", "kind": "Estimate"})
+        if (plural, kind, namespaced) in ESTIMATED:
+            made = "LineEstimates" if plural in LISTED else "Estimate"
+            resources.append({**asked, "name": f"{plural}/{ESTIMATE}", "kind": made})
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",

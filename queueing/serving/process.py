@@ -22,7 +22,7 @@ from queueing.serving.aggregator import learn_aggregator
 from queueing.serving.answering import Elsewhere
 from queueing.serving.authorization import Reviewer
 from queueing.serving.certificate_secret import Keeping, Trust, keep
-from queueing.serving.estimates import Estimator
+from queueing.serving.estimates import Estimates, Estimator
 from queueing.serving.explanations import PAGE
 from queueing.serving.forward import Forwarder
 from queueing.serving.identity import Identity, follow_files
@@ -129,10 +129,12 @@ async def serve(
         elsewhere = _elsewhere(client, forwarder)
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
+        estimates = None if estimated is None else Estimates(models, estimated)
         visibility = visibility_application(
-            models, reviewer.may_see, elsewhere, reviewer.may_name_others, estimated
+            models, reviewer.may_see, elsewhere, reviewer.may_name_others, estimates
         )
-        sources = Sources(models, client, nobody_leads if forwarder is None else forwarder.fetch)
+        fetch = nobody_leads if forwarder is None else forwarder.fetch
+        sources = Sources(models, client, fetch, estimates)
         for application, entrance, base in (
             (metrics, ReviewedEntrance(reviewer), BASE),
             (visibility, ReviewedEntrance(reviewer, takes_tokens=False), PAGE),
@@ -151,6 +153,7 @@ async def serve(
         async with asyncio.TaskGroup() as group:
             for reflector in reflectors:
                 group.create_task(reflector.run())
+            group.create_task(sources.prospects.run(), name="estimates of pages")
             group.create_task(learn_aggregator(client, identity.believe), name="aggregator")
             _look_after_certificate(group, options, client, identity)
             for address, application, tls in ports:

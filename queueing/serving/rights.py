@@ -48,10 +48,19 @@ def listing(resource: Resource, namespace: str = "") -> Right:
 
 def explanation_of(resource: str, namespace: str = "", name: str = "") -> Right:
     """Return the right to have something explained."""
+    return _asking(resource, explanations.SUBRESOURCE, namespace, name)
+
+
+def estimate_of(resource: str, namespace: str = "", name: str = "") -> Right:
+    """Return the right to ask when a workload, or who waits in a queue, will be admitted."""
+    return _asking(resource, explanations.ESTIMATE, namespace, name)
+
+
+def _asking(resource: str, subresource: str, namespace: str, name: str) -> Right:
     return Right(
         group=explanations.GROUP,
         resource=resource,
-        subresource=explanations.SUBRESOURCE,
+        subresource=subresource,
         namespace=namespace,
         name=name,
     )

@@ -21,7 +21,7 @@ from queueing.serving.answering import (
     nobody,
     refusal,
 )
-from queueing.serving.estimates import Estimator, add_estimates
+from queueing.serving.estimates import Estimates, add_estimates
 from queueing.serving.explanation_routes import add_explanations
 from queueing.serving.exposition import answer
 from queueing.serving.finalizer_release import is_uninstallation
@@ -148,7 +148,7 @@ def visibility_application(
     allowed: Allowed,
     elsewhere: Elsewhere,
     may_name_others: Allowed = nobody,
-    estimated: Estimator | None = None,
+    estimates: Estimates | None = None,
 ) -> web.Application:
     """Serve the aggregated APIs of pending workloads and of explanations."""
 
@@ -189,8 +189,8 @@ def visibility_application(
     local = f"{base}/namespaces/{{namespace}}/localqueues/{{name}}/pendingworkloads"
     router.add_get(local, guarded(of_local))
     add_explanations(router, models, guarded, elsewhere, may_name_others)
-    if estimated is not None:
-        add_estimates(router, models, guarded, estimated)
+    if estimates is not None:
+        add_estimates(router, guarded, estimates)
     return application
 
 

@@ -3,6 +3,7 @@
 The embedded API server lets everybody read everything, too, so nobody is asked who they are.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,9 +13,11 @@ from aiohttp import web
 
 from queueing.apiserver.server import EmbeddedServer
 from queueing.cli.loopback import on_loopback
+from queueing.cli.production.estimating import estimated
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.serving.estimates import Estimates
 from queueing.serving.explanations import BESIDE
 from queueing.serving.read_models import ReadModels, listening
 from queueing.serving.ui.application import BASE, PageServer
@@ -34,14 +37,15 @@ async def local_page(server: EmbeddedServer, socket: Path, port: int = 0) -> Asy
         Client(Cluster.plain(server.url), "queueing-page") as client,
     ):
         application = web.Application()
-        page = PageServer(
-            sources=Sources(models, client), entrance=OpenEntrance(), now=SystemClock().now
-        )
+        sources = Sources(models, client, estimates=Estimates(models, estimated))
+        page = PageServer(sources=sources, entrance=OpenEntrance(), now=SystemClock().now)
         page.add_to(application)
-        async with on_loopback(application, port) as origin:
+        async with on_loopback(application, port) as origin, asyncio.TaskGroup() as group:
+            beside = group.create_task(sources.prospects.run(), name="estimates of pages")
             url = f"{origin}{BASE}/"
             server.load([_announcement(url)])
             yield url
+            beside.cancel()
 
 
 def _announcement(url: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`queueing estimate`: makes an estimate of a snapshot on standard input. Not for people."""
+"""`queueing estimate`: makes estimates of a snapshot on standard input. Not for people."""
 
 import contextlib
 import os
@@ -21,12 +21,12 @@ TOO_LARGE = "too much is around it for the memory that an estimate may take"
 
 
 @click.command(epilog=EPILOG)
-@click.argument("key", metavar="NAMESPACE/NAME")
-def command(key: str) -> None:
-    """Say when a waiting workload of a snapshot will be admitted, as JSON."""
+@click.argument("keys", metavar="NAMESPACE/NAME...", nargs=-1, required=True)
+def command(keys: tuple[str, ...]) -> None:
+    """Say when waiting workloads of a snapshot will be admitted, as JSON."""
     _restrain()
     try:
-        _make(key)
+        _make(keys)
     except MemoryError as error:
         raise click.ClickException(TOO_LARGE) from error
 
@@ -40,14 +40,14 @@ def _restrain() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
-def _make(key: str) -> None:
+def _make(keys: tuple[str, ...]) -> None:
     import msgspec  # noqa: PLC0415 - slow to import
 
     from queueing.clock import SystemClock  # noqa: PLC0415 - with it
     from queueing.core.names import Key  # noqa: PLC0415 - with it
     from queueing.recording.lines import RecordingError  # noqa: PLC0415 - with it
     from queueing.recording.snapshot import read_snapshot  # noqa: PLC0415 - with it
-    from queueing.sim.forecast.estimate import estimate  # noqa: PLC0415 - with it
+    from queueing.sim.forecast.estimate import estimates  # noqa: PLC0415 - with it
     from queueing.sim.forecast.outlook import World  # noqa: PLC0415 - with it
 
     clock = SystemClock()
@@ -57,5 +57,5 @@ def _make(key: str) -> None:
     except RecordingError as error:
         raise click.ClickException(str(error)) from error
     world = World.of(facts, settings, now)
-    found = estimate(world, Key(key), enough=lambda: clock.monotonic() > ends)
+    found = estimates(world, tuple(map(Key, keys)), enough=lambda: clock.monotonic() > ends)
     click.echo(msgspec.json.encode(found))

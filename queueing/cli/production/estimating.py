@@ -8,6 +8,7 @@ import contextlib
 import logging
 import os
 import sys
+from collections.abc import Sequence
 
 from queueing.cli.production.lifeline import VARIABLE
 from queueing.serving.estimates import PATIENCE_S, EstimateError
@@ -16,13 +17,13 @@ logger = logging.getLogger(__name__)
 _turn = asyncio.Lock()
 
 
-async def estimated(snapshot: str, key: str) -> bytes:
-    """Return an estimate as JSON. Raises EstimateError."""
+async def estimated(snapshot: str, keys: Sequence[str]) -> bytes:
+    """Return estimates by key, as JSON. Raises EstimateError."""
     environment = {name: one for name, one in os.environ.items() if name != VARIABLE}
     try:
         async with asyncio.timeout(PATIENCE_S), _turn:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "queueing.cli.entry", "estimate", key),
+                *(sys.executable, "-m", "queueing.cli.entry", "estimate", *keys),
                 env=environment,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -37,6 +38,8 @@ async def estimated(snapshot: str, key: str) -> bytes:
         raise EstimateError("there is no estimate in time; ask again") from error
     if process.returncode:
         # What it says may be of other namespaces than those of who asks.
-        logger.error("no estimate of %s: %s", key, told.decode(errors="replace").strip())
+        logger.error(
+            "no estimate of %s: %s", ", ".join(keys), told.decode(errors="replace").strip()
+        )
         raise EstimateError("no estimate can be made; the log of the controller says why")
     return body

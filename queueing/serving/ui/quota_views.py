@@ -5,16 +5,19 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from queueing.explain.model import CohortExplanation, Line, QueueExplanation
 from queueing.explain.redaction import redacted
 from queueing.kube.resources import LOCAL_QUEUES
+from queueing.serving.estimates import ROWS_MAX as ESTIMATED_MAX
 from queueing.serving.frames import ALL, Subject
-from queueing.serving.rights import EVERYTHING, explanation_of, listing
+from queueing.serving.rights import EVERYTHING, estimate_of, explanation_of, listing
 from queueing.serving.ui.bars import bars, longest
 from queueing.serving.ui.entrance import Visitor, demand
 from queueing.serving.ui.paths import Asked, Page
 from queueing.serving.ui.problems import NotThereError
-from queueing.serving.ui.turning import ROWS, parts
+from queueing.serving.ui.turning import ROWS, parts, query
 
 NAMESPACES = 1_000
 """Of how many namespaces it is asked whether a visitor may read their queues."""
@@ -134,6 +137,10 @@ async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
     told, (waiting, holding) = telling.result(), [one.result() for one in listing]
     may_name = await asked.visitor.may(EVERYTHING)
     space = asked.names.get("namespace")
+    right = estimate_of(subject.kind, space or "", asked.names["name"])
+    may_ask = sources.estimates is not None and await asked.visitor.may(right)
+    first = replace(subjects[0], limit=ESTIMATED_MAX)
+    prospect = sources.prospect(first) if may_ask and asked.query.get("eta") else None
     if space is not None and not may_name:
         told = redacted(told, space)
         waiting, holding = redacted(waiting, space), redacted(holding, space)
@@ -148,6 +155,9 @@ async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
             "waiting_parts": _parts(asked, "waiting", waiting),
             "holding_parts": _parts(asked, "holding", holding),
             "sees_all": may_name,
+            "prospect": prospect,
+            "eta_link": query(asked, eta="" if prospect else "true") if may_ask else "",
+            "estimated_max": ESTIMATED_MAX,
         },
     )
 

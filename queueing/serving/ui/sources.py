@@ -1,26 +1,30 @@
 """Where pages get what they show: the leader's answers, and objects of the API server."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
-from queueing.explain.model import ANSWERS, Answer
+from queueing.explain.model import ANSWERS, Answer, Estimate, LineEstimates
 from queueing.kube.client import Client
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import Resource, Target
-from queueing.serving.explanations import PARENTS, path_of
+from queueing.serving.estimates import NO_QUEUE, NONE, EstimateError, Estimates
+from queueing.serving.explanations import ESTIMATE, PARENTS, path_of
 from queueing.serving.forward import Answered
 from queueing.serving.frames import Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels
 from queueing.serving.ui.problems import NotNowError, NotThereError
+from queueing.serving.ui.prospects import Prospect, Prospects
 from queueing.serving.ui.sharing import Shared
 
 Wire = dict[str, Any]
 E = TypeVar("E", bound=Answer)
+T = TypeVar("T")
+OF_LINE, OF_ONE = msgspec.json.Decoder(LineEstimates), msgspec.json.Decoder(Estimate)
 OK, NOT_FOUND = 200, 404
 FIND_EVERY_S = 60.0
 """How often all namespaces are gone through for those that a visitor may read."""
@@ -40,6 +44,9 @@ class Sources:
     client: Client = field(repr=False)
     fetch: Callable[[str], Awaitable[Answered | None]] = nobody_leads
     """Has the replica that leads answer a path of the visibility API."""
+    estimates: Estimates | None = None
+    """None where nobody works them out."""
+    prospects: Prospects = field(default_factory=Prospects, repr=False)
     shared: Shared = field(default_factory=Shared, repr=False)
     readable: Shared = field(default_factory=partial(Shared, FIND_EVERY_S), repr=False)
     """Namespaces that visitors could read, by name: to be asked again before anything is shown."""
@@ -59,7 +66,11 @@ class Sources:
                 return await self.models.explanation(subject)
             except NoAnswerError as error:
                 raise NotNowError(f"There is no answer: {error}.") from error
-        answered = await self.fetch(path_of(subject))
+        return await self._fetched(path_of(subject), ANSWERS)
+
+    async def _fetched(self, path: str, decoder: "msgspec.json.Decoder[T]") -> T | None:
+        """Return what the leader's replica answers; None where there is no such thing."""
+        answered = await self.fetch(path)
         if answered is None:
             raise NotNowError("No replica leads at the moment.")
         if answered.status == NOT_FOUND:
@@ -67,10 +78,40 @@ class Sources:
         if answered.status != OK:
             raise NotNowError(f"The leader answers with status {answered.status}.")
         try:
-            found: Answer = ANSWERS.decode(answered.body)
+            return decoder.decode(answered.body)
         except msgspec.DecodeError as error:
             raise NotNowError(f"The leader's answer cannot be read: {error}") from error
+
+    def prospect(self, subject: Subject) -> Prospect | None:
+        """Return what is known of when a workload, or who waits in a queue, will be admitted.
+
+        Asked for beside the page, which does not wait. None where nobody works it out.
+        """
+        if self.estimates is None:
+            return None
+        return self.prospects.of(subject, lambda: self._estimated(subject))
+
+    async def _estimated(self, subject: Subject) -> Mapping[str, Estimate]:
+        """Return estimates by key. Raises NotNowError."""
+        if self.models.leading and self.estimates is not None:
+            try:
+                found = await self.estimates.of(subject)
+            except (NoAnswerError, EstimateError) as error:
+                raise NotNowError(f"There is no answer: {error}.") from error
+        else:
+            found = await self._fetched_estimates(subject, path_of(subject, ESTIMATE))
+        if found is None:
+            raise NotNowError(f"Nobody can say: {NO_QUEUE if subject.part else NONE}.")
         return found
+
+    async def _fetched_estimates(
+        self, subject: Subject, path: str
+    ) -> Mapping[str, Estimate] | None:
+        if subject.part:
+            line = await self._fetched(path, OF_LINE)
+            return None if line is None else line.estimates
+        one = await self._fetched(path, OF_ONE)
+        return None if one is None else {subject.name: one}
 
     async def object(self, target: Target) -> Wire:
         """Return an object. Raises NotThereError, NotNowError."""

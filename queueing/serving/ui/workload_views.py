@@ -4,9 +4,10 @@ from queueing.explain.model import WorkloadExplanation
 from queueing.explain.redaction import redacted
 from queueing.kube.resources import WORKLOADS
 from queueing.serving.frames import Subject
-from queueing.serving.rights import EVERYTHING, Right, explanation_of, listing
+from queueing.serving.rights import EVERYTHING, Right, estimate_of, explanation_of, listing
 from queueing.serving.ui.entrance import demand
 from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.prospects import Prospect
 from queueing.serving.ui.sources import CORE_EVENTS
 from queueing.serving.ui.timeline import moments, stretches
 
@@ -24,6 +25,7 @@ async def workload(asked: Asked) -> Page:
     told = await asked.sources.explained(Subject("workloads", key), WorkloadExplanation)
     if not await asked.visitor.may(EVERYTHING):
         told = redacted(told, namespace)
+    prospect = await _prospect(asked, told, namespace, name)
     may_read_events = await asked.visitor.may(listing(CORE_EVENTS, namespace))
     events = await asked.sources.events_of(found) if may_read_events else []
     owners = found["metadata"].get("ownerReferences") or []
@@ -32,6 +34,8 @@ async def workload(asked: Asked) -> Page:
         template="workload.html",
         values={
             "told": told,
+            "prospect": prospect,
+            "estimate": None if prospect is None else prospect.estimates.get(key),
             "owners": [f"{one['kind']} {one['name']}" for one in owners],
             "pod_sets": found["spec"].get("podSets") or [],
             "moments": moments(found, events),
@@ -40,3 +44,14 @@ async def workload(asked: Asked) -> Page:
         },
         every_s=EVERY_S,
     )
+
+
+async def _prospect(
+    asked: Asked, told: WorkloadExplanation, namespace: str, name: str
+) -> Prospect | None:
+    """Return when it will be admitted; None where it does not wait, or the visitor may not ask."""
+    if told.state != "Waiting":
+        return None
+    if not await asked.visitor.may(estimate_of("workloads", namespace, name)):
+        return None
+    return asked.sources.prospect(Subject("workloads", f"{namespace}/{name}"))

@@ -2,5 +2,5 @@
 
 `outlook` runs the engine forward in virtual time from facts, once for each of several draws, and
 makes a range of the moments of admission. `guesses` draws how long work runs; `newcomers` draws
-who else will come; `estimate` is the outlook of one workload in words.
+who else will come; `estimate` is the outlook in words.
 """

@@ -1,5 +1,6 @@
-"""The outlook of one workload in words and ranges."""
+"""The outlook of workloads in words and ranges."""
 
+from collections.abc import Collection
 from math import inf
 
 from queueing.core.names import Key
@@ -20,8 +21,19 @@ TOLD = {
 
 def estimate(world: World, key: Key, *, enough: Enough = never, draws: int = DRAWS) -> Estimate:
     """Say when a waiting workload will be admitted; `enough` ends the search."""
-    found = outlook(world, (key,), draws=draws, enough=enough)
-    as_of = timestamp(world.now)
+    return estimates(world, (key,), enough=enough, draws=draws)[key]
+
+
+def estimates(
+    world: World, keys: Collection[Key], *, enough: Enough = never, draws: int = DRAWS
+) -> dict[Key, Estimate]:
+    """Say the same of several workloads, in the same futures."""
+    found = outlook(world, keys, draws=draws, enough=enough)
+    return {key: _told(found, key, world.now) for key in keys}
+
+
+def _told(found: Outlook, key: Key, now: float) -> Estimate:
+    as_of = timestamp(now)
     if not found.is_known:
         told = "Unknown: too much is ahead of it to look at in the time that there is."
         return Estimate(known=False, text=told, as_of=as_of, futures=found.draws)
@@ -30,16 +42,16 @@ def estimate(world: World, key: Key, *, enough: Enough = never, draws: int = DRA
     if half[0] == inf:
         told = "Unknown: it is admitted in too few of the futures that were looked at."
         return Estimate(known=False, text=told, as_of=as_of, basis=basis, futures=found.draws)
-    told, nearly_all = f"Likely {_spelled(half, world.now)}", None
+    told, nearly_all = f"Likely {_spelled(half, now)}", None
     if found.draws >= DRAWS_WIDE:
         wide = prospect.range(NEARLY_ALL)
-        told += f"; nearly surely {_spelled(wide, world.now)}"
-        nearly_all = _range(wide, world.now)
+        told += f"; nearly surely {_spelled(wide, now)}"
+        nearly_all = _range(wide, now)
     return Estimate(
         known=True,
         text=f"{told}.",
         as_of=as_of,
-        half=_range(half, world.now),
+        half=_range(half, now),
         nearly_all=nearly_all,
         basis=basis,
         futures=found.draws,

@@ -44,8 +44,8 @@ def written() -> str:
 
 
 def test_an_estimate_of_a_snapshot_is_its_json() -> None:
-    body = asyncio.run(estimated(written(), "team/waits"))
-    told = msgspec.json.decode(body, type=Estimate)
+    body = asyncio.run(estimated(written(), ["team/waits"]))
+    told = msgspec.json.decode(body, type=dict[str, Estimate])["team/waits"]
     assert told.known
     assert told.half is not None
     assert "1970-01-01T00:01:00Z" <= told.half.earliest <= "1970-01-01T01:00:00Z"
@@ -55,7 +55,7 @@ def test_why_no_estimate_can_be_made_is_logged_and_not_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with pytest.raises(EstimateError) as error:
-        asyncio.run(estimated("{}\n", "team/waits"))
+        asyncio.run(estimated("{}\n", ["team/waits"]))
     assert str(error.value) == "no estimate can be made; the log of the controller says why"
     assert "no estimate of team/waits" in caplog.text
     assert "is no recording" in caplog.text

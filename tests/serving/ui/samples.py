@@ -86,8 +86,8 @@ def line_row(number: int, **changes: Any) -> LineRow:
     return LineRow(**values)
 
 
-def line(*, holding: bool, offset: int = 0, in_all: int = 120) -> Line:
-    shown = range(offset, min(offset + 50, in_all))
+def line(*, holding: bool, offset: int = 0, in_all: int = 120, limit: int = 50) -> Line:
+    shown = range(offset, min(offset + limit, in_all))
     return Line(
         cluster_queue="vision",
         local_queue="",
@@ -130,7 +130,9 @@ def workload() -> WorkloadExplanation:
 def answer(subject: Subject) -> Any:
     """Return what the leader of the samples knows."""
     if subject.part:
-        return line(holding=subject.part == "holding", offset=subject.offset)
+        window = {"offset": subject.offset, "limit": subject.limit}
+        is_there = subject.name in {"vision", "team/main"}
+        return line(holding=subject.part == "holding", **window) if is_there else None
     known: dict[tuple[str, str], Any] = {
         ("cohorts", ALL): TREE,
         ("clusterqueues", "vision"): queue(),

@@ -16,12 +16,14 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.serving import explanations
 from queueing.serving.authorization import Reviewer
+from queueing.serving.estimates import Estimates, Estimator
 from queueing.serving.frames import Frame, Question
 from queueing.serving.read_models import ReadModels
 from queueing.serving.rights import Right
 from queueing.serving.ui.application import BASE, PageServer
 from queueing.serving.ui.entrance import COOKIE, Entrance, OpenEntrance, ReviewedEntrance
 from queueing.serving.ui.live import Streams
+from queueing.serving.ui.prospects import Prospects
 from queueing.serving.ui.sources import Sources
 from tests.serving.ui.samples import EVIL, WORKLOAD, answer
 
@@ -87,8 +89,9 @@ def leader() -> ReadModels:
     models = ReadModels(leading=True, ready=True)
 
     def reply(question: Question) -> None:
-        assert question.explain is not None
-        frame = Frame(explanations={question.number: answer(question.explain)})
+        frame = Frame(snapshots={question.number: "around it"})
+        if question.explain is not None:
+            frame = Frame(explanations={question.number: answer(question.explain)})
         loop = asyncio.get_running_loop()
         loop.call_soon(models.take, frame, loop.time())
 
@@ -121,11 +124,21 @@ def reviewed(client: Client) -> Entrance:
 
 
 @asynccontextmanager
+async def working(prospects: Prospects) -> AsyncIterator[None]:
+    """Have somebody work out what pages want."""
+    async with asyncio.TaskGroup() as group:
+        beside = group.create_task(prospects.run())
+        yield
+        beside.cancel()
+
+
+@asynccontextmanager
 async def looking(
     entrance: Entered = open_to_all,
     models: ReadModels | None = None,
     streams: Streams | None = None,
     base: str = BASE,
+    estimator: Estimator | None = None,
 ) -> AsyncIterator[Looking]:
     asked: list[str] = []
     async with (
@@ -133,8 +146,11 @@ async def looking(
         Client(Cluster.plain(f"http://{cluster.host}:{cluster.port}")) as client,
     ):
         application = web.Application()
+        known = models or leader()
+        estimates = Estimates(known, estimator) if estimator else None
+        sources = Sources(known, client, estimates=estimates)
         PageServer(
-            sources=Sources(models or leader(), client),
+            sources=sources,
             entrance=entrance(client),
             now=lambda: 1_769_860_800.0,
             streams=streams or Streams(),
@@ -143,6 +159,7 @@ async def looking(
         async with (
             TestServer(application) as server,
             ClientSession(cookie_jar=CookieJar(unsafe=True)) as session,
+            working(sources.prospects),
         ):
             yield Looking(session, f"http://{server.host}:{server.port}", asked)
 
