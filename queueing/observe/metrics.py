@@ -2,25 +2,28 @@
 
 import asyncio
 import platform
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
-import prometheus_client
-from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 
 from queueing import __version__
 from queueing.observe.metric_rows import NAMING, MetricGroup, MetricKind, MetricRow, ReplicaRole
 from queueing.observe.metric_table import ROWS, TABLE
+from queueing.observe.series import Counter, Gauge, Histogram, Sampled, label_text
 
 ROLE_LABEL = "replica_role"
 """On every metric: a `ReplicaRole`."""
 
 Labels = tuple[str, ...]
-_END = b"# EOF\n"
+OPEN_METRICS = "application/openmetrics-text"
+_OPEN_CONTENT = f"{OPEN_METRICS}; version=1.0.0; charset=utf-8"
+_PLAIN_CONTENT = "text/plain; version=0.0.4; charset=utf-8"
+_END = "# EOF\n"
+AT_ONCE = 250
+"""How many series are written before the event loop may run other tasks: at most about 5 ms."""
 _DEFAULT_GROUPS = frozenset(MetricGroup) - {MetricGroup.RESOURCES}
 
 
@@ -36,11 +39,10 @@ class Series(Protocol):
 class Family:
     """All series of one metric. Keep a series at hand where it is used often."""
 
-    def __init__(self, row: MetricRow, vector: Any, role: str) -> None:
+    def __init__(self, row: MetricRow, role: str) -> None:
         self.row = row
-        self._vector = vector  # a Counter, Gauge or Histogram of prometheus_client, untyped there
         self._role = role
-        self._series: dict[Labels, Series] = {}
+        self._series: dict[Labels, Sampled] = {}
         self._naming = [(group, [row.labels.index(one) for one in group]) for group in row.naming]
         self._named: dict[Labels, dict[Labels, dict[Labels, None]]] = {
             group: {} for group in row.naming
@@ -57,12 +59,14 @@ class Family:
             raise ValueError(f"{self.row.full_name} has the labels {self.row.labels} only")
         series = self._series.get(key)
         if series is None:
-            series = cast("Series", self._vector.labels(*key, self._role))
+            series = _SERIES[self.row.kind](
+                self.row, label_text({**values, ROLE_LABEL: self._role})
+            )
             self._series[key] = series
             for group, places in self._naming:
                 name = tuple([key[place] for place in places])
                 self._named[group].setdefault(name, {})[key] = None
-        return series
+        return cast("Series", series)
 
     def replace_all(self, values: Mapping[Labels, float]) -> None:
         """Set a gauge's series to exactly these values, by label values in the row's order."""
@@ -89,13 +93,24 @@ class Family:
                     for key in list(known[name]):
                         self._remove(key)
 
+    def head(self, *, open_metrics: bool) -> str:
+        """Return what stands before its series: OpenMetrics names a counter without its suffix."""
+        name, about = self.row.full_name, self.row.help.replace("`", "").replace("\\", r"\\")
+        if open_metrics:
+            name, about = name.removesuffix("_total"), about.replace('"', r"\"")
+        return f"# HELP {name} {about}\n# TYPE {name} {self.row.kind}\n"
+
+    @property
+    def series(self) -> list[Sampled]:
+        """All of its series as they are now; Go's client does not mention a family without any."""
+        return list(self._series.values())
+
     def _set(self, values: Mapping[Labels, float]) -> None:
         for key, value in values.items():
             self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
 
     def _remove(self, key: Labels) -> None:
         del self._series[key]
-        self._vector.remove(*key, self._role)
         for group, places in self._naming:
             name = tuple([key[place] for place in places])
             of_object = self._named[group][name]
@@ -120,21 +135,11 @@ class _MutedFamily(Family):
     """A metric that is turned off, so that its users need not ask."""
 
     def __init__(self, row: MetricRow) -> None:
-        super().__init__(row, None, "")
+        super().__init__(row, "")
 
     @override
     def labels(self, **values: str) -> Series:
         return _MUTED
-
-
-class _Inhabited:
-    """A registry without the families that have no series: Go's client does not mention them."""
-
-    def __init__(self, registry: prometheus_client.CollectorRegistry) -> None:
-        self._registry = registry
-
-    def collect(self) -> Iterator[Any]:
-        return (family for family in self._registry.collect() if family.samples)
 
 
 class Exposition(NamedTuple):
@@ -153,17 +158,13 @@ class Metrics:
         Silent are those that need a group not in `groups`, and of a follower those that only a
         leader knows.
         """
-        # Without this each counter and histogram has a second series with its time of creation.
-        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         enabled, follows = frozenset(groups), role is ReplicaRole.FOLLOWER
-        self._registry = prometheus_client.CollectorRegistry(auto_describe=False)
-        # The library takes `x` and `x_total` for one metric; Kueue has both, so one lives apart.
-        self._twins = prometheus_client.CollectorRegistry(auto_describe=False)
         self._families = {
-            row.name: self._family(row, role)
+            row.name: Family(row, role)
             if row.groups <= enabled and (row.followed or not follows)
             else _MutedFamily(row)
-            for row in TABLE
+            # OpenMetrics takes `x` and `x_total` for one metric; Kueue has both: one comes last.
+            for row in sorted(TABLE, key=lambda row: f"{row.name}_total" in ROWS)
         }
         self.__dict__.update(self._families)  # found without `__getattr__`
         self._families["build_info"].labels(**build_info()).set(1)
@@ -184,21 +185,38 @@ class Metrics:
 
         Exemplars are part of OpenMetrics only.
         """
-        encode, content_type = choose_encoder(accept)
-        body = encode(_Inhabited(self._registry)).removesuffix(_END)
-        body += encode(_Inhabited(self._twins))
-        return Exposition(body, content_type)
+        return _exposition(self._portions(accept), accept)
 
     async def expose(self, accept: str = "") -> Exposition:
-        """Return the same without holding up the loop: a thousand queues take 0.3 s."""
-        return await asyncio.to_thread(self.exposition, accept)
+        """Return the same without holding up the loop, also when every series has changed."""
+        portions = []
+        for one in self._portions(accept):
+            portions.append(one)
+            await asyncio.sleep(0)
+        return _exposition(portions, accept)
 
-    def _family(self, row: MetricRow, role: str) -> Family:
-        labels = (*row.labels, ROLE_LABEL)
-        has_twin = row.kind is MetricKind.GAUGE and f"{row.name}_total" in ROWS
-        registry = self._twins if has_twin else self._registry
-        vector = _VECTORS[row.kind](row, labels, registry)
-        return Family(row, vector, role)
+    def _portions(self, accept: str) -> Iterator[str]:
+        """Yield the text in portions, none with more than `AT_ONCE` series that have changed."""
+        open_metrics = OPEN_METRICS in accept
+        for family in self._families.values():
+            series, anew = family.series, 0
+            portion = [family.head(open_metrics=open_metrics)] if series else []
+            for one in series:
+                known = one.kept
+                text = one.text(exemplars=open_metrics)
+                portion.append(text)
+                anew += text is not known
+                if anew == AT_ONCE:
+                    yield "".join(portion)
+                    portion, anew = [], 0
+            yield "".join(portion)
+
+
+def _exposition(portions: Iterable[str], accept: str) -> Exposition:
+    text = "".join(portions)
+    if OPEN_METRICS in accept:
+        return Exposition(f"{text}{_END}".encode(), _OPEN_CONTENT)
+    return Exposition(text.encode(), _PLAIN_CONTENT)
 
 
 def build_info() -> dict[str, str]:
@@ -213,26 +231,8 @@ def build_info() -> dict[str, str]:
     }
 
 
-def _histogram(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:
-    return prometheus_client.Histogram(
-        row.full_name, _plain(row.help), labels, registry=registry, buckets=row.buckets
-    )
-
-
-def _counter(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:
-    return prometheus_client.Counter(row.full_name, _plain(row.help), labels, registry=registry)
-
-
-def _gauge(row: MetricRow, labels: tuple[str, ...], registry: Any) -> Any:
-    return prometheus_client.Gauge(row.full_name, _plain(row.help), labels, registry=registry)
-
-
-def _plain(text: str) -> str:
-    return re.sub("`", "", text)
-
-
-_VECTORS: Mapping[MetricKind, Callable[[MetricRow, tuple[str, ...], Any], Any]] = {
-    MetricKind.COUNTER: _counter,
-    MetricKind.GAUGE: _gauge,
-    MetricKind.HISTOGRAM: _histogram,
+_SERIES: Mapping[MetricKind, Callable[[MetricRow, str], Sampled]] = {
+    MetricKind.COUNTER: lambda row, labels: Counter(row.full_name, labels),
+    MetricKind.GAUGE: lambda row, labels: Gauge(row.full_name, labels),
+    MetricKind.HISTOGRAM: lambda row, labels: Histogram(row.full_name, labels, row.buckets),
 }
