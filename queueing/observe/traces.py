@@ -129,6 +129,10 @@ class Tracer:
         """Tell whether the workload's trace is recorded; ask before planning its spans."""
         return self._settings.keeps(trace_id_of(uid), parse_traceparent(traceparent))
 
+    def keeps_trace(self, trace_id: str) -> bool:
+        """Tell the same of a trace that belongs to no workload."""
+        return self._settings.keeps(trace_id)
+
     def export(self, plans: Iterable[SpanPlan]) -> None:
         """Hand spans over for sending; returns at once."""
         for plan in plans:

@@ -190,7 +190,7 @@ class WorkloadTraces:
         self._tracer.export(plan_spans(told))
 
     def _export_cycle(self, cycle: Cycle, took_s: float) -> None:
-        if not self._tracer.keeps(f"{self._origin} {cycle.number}"):
+        if not self._tracer.keeps_trace(cycle_of(self._origin, cycle.number).trace_id):
             return
         counts = Counter(type(one).__name__.lower() for one in cycle.decisions)
         told: Attributes = {
