@@ -32,6 +32,8 @@ SAMPLE_OBJECTS = (
     "checkpoint-policies.yaml",
     "nodes.yaml",
 )
+RACKS = ("racks/queue.yaml", "racks/nodes.yaml")
+"""Machines in racks, and a queue whose gangs each get one."""
 FIRST = ("CustomResourceDefinition", "Namespace")
 """Kinds on which other objects depend."""
 POD = "pod"
@@ -58,6 +60,16 @@ def samples_folder() -> Path:
 def sample_objects() -> list[Document]:
     """Return the sample queues and nodes."""
     return load(str(samples_folder() / name) for name in SAMPLE_OBJECTS)
+
+
+def sample_racks() -> list[Document]:
+    """Return two racks of nodes, their topology, and a queue for gangs that need a rack each."""
+    return load(str(samples_folder() / name) for name in RACKS)
+
+
+def sample_gang() -> list[Document]:
+    """Return a Job whose pods must be in one rack."""
+    return load([str(samples_folder() / "racks" / "gang.yaml")])
 
 
 def sample_jobs() -> list[Document]:

@@ -17,6 +17,7 @@ from queueing.cli.local.cluster import (
     controlled,
     local_cluster,
     sample_objects,
+    sample_racks,
     samples_folder,
     usual,
 )
@@ -82,7 +83,8 @@ def command(  # noqa: PLR0913 - one parameter per option
     configure(LogFormat.TEXT, "INFO" if verbose else "WARNING")
     try:
         written = read_configuration(config) if config else usual()
-        objects = [*(sample_objects() if samples else ()), *_checked(load(files))]
+        given = (*sample_objects(), *sample_racks()) if samples else ()
+        objects = [*given, *_checked(load(files))]
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     for sentence in unheeded(written, SUPPORTED):
