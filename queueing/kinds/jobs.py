@@ -21,9 +21,9 @@ from queueing.kinds.paths import spelled
 from queueing.kinds.pod_sets import MissingError, PodSet, UnreadableError
 from queueing.kinds.view import Ended, View, read
 from queueing.translate import labels
-from queueing.translate.jobs.equivalence import equivalent
 from queueing.translate.jobs.injection import ConflictError, Injection, Original
 from queueing.translate.jobs.patches import Patch
+from queueing.translate.jobs.pod_sets import equivalent
 from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.meta import Identified, Wire
 from queueing.translate.wire.workloads import Workload

@@ -11,8 +11,7 @@ import msgspec
 from queueing.kinds.expressions import NoValueError
 from queueing.kinds.paths import ABSENT, Step, Steps, child, spelled, steps, value_at
 from queueing.kinds.rules import COUNT, ITEM, KEY, OBJECT, CompiledPodSet
-from queueing.translate.jobs.environment import each_name_once
-from queueing.translate.jobs.topology import topology_request
+from queueing.translate.jobs.pod_sets import each_name_once, topology_request
 from queueing.translate.wire.meta import Wire
 from queueing.translate.wire.pods import PodTemplate
 from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, PodPlaces

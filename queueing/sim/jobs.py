@@ -21,10 +21,10 @@ from queueing.translate.jobs.composition import (
     gates_of,
     prebuilt_name,
 )
-from queueing.translate.jobs.gang import Incomplete, Whole, gang_of, verdict
+from queueing.translate.jobs.gang import Incomplete, Whole, verdict
+from queueing.translate.jobs.gang_keys import gang_of, is_of_pods, workload_key
 from queueing.translate.jobs.group_workload import compose_group
 from queueing.translate.jobs.management import asks_to_be_queued, controller_of, group_kind_of
-from queueing.translate.jobs.pod_groups import is_of_pods, workload_key
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.pods.workload import compose as compose_pods
 from queueing.translate.jobs.pods.workload import problem_of
@@ -125,7 +125,7 @@ class JobReader:
     def _followed(self, given: GivenJob, own: Workload, *, alone: bool) -> Workload:
         """Return a Job's Workload as the controller makes it follow a changed Job."""
         job = given.job
-        if given.live or not alone or prebuilt_name(job.metadata) or own.status.is_true("Finished"):
+        if given.live or not alone or prebuilt_name(job.metadata) or own.finished:
             return own
         is_equivalent = job.fits(own)
         if own.status.admission is not None:

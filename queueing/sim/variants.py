@@ -23,7 +23,7 @@ def variants_to_come(
     known = {(one.parent, one.flavor) for one in found if one is not None}
     for one in given:
         of_its_own = parent_of(one.metadata) is not None or slice_name(one.metadata)
-        if of_its_own or one.status.is_true("QuotaReserved") or one.status.is_true("Finished"):
+        if of_its_own or one.status.is_true("QuotaReserved") or one.finished:
             continue
         stored = msgspec.json.encode(one)
         for flavor in behind.get(one.local_queue, ()):

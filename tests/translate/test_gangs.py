@@ -16,13 +16,13 @@ from queueing.translate.jobs.gang import (
     OnFailure,
     Refused,
     Whole,
-    gang_key,
     on_failure,
     part_for,
     part_of,
     pod_set_names,
     verdict,
 )
+from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job

@@ -5,7 +5,7 @@ import pytest
 from queueing.core.topology.assignment import Assignment, Domain
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.placed_pods import PlacedPod, letting_go, ways
-from queueing.translate.jobs.topology import JOB_INDEX, topology_request
+from queueing.translate.jobs.pod_sets import JOB_INDEX, topology_request
 from queueing.translate.wire.workloads import Workload
 
 HOSTNAME = "kubernetes.io/hostname"

@@ -27,7 +27,7 @@ from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.objects import HasMetadata
 from queueing.kube.reflector import Added, Reflector, ReflectorSettings, WatchEvent
-from queueing.translate.jobs.gang import gang_of_workload
+from queueing.translate.jobs.gang_keys import gang_of_workload
 from queueing.translate.wire.workloads import Workload
 
 W = TypeVar("W", bound=HasMetadata)

@@ -83,7 +83,7 @@ def observe(
     if workload is None:
         return Happening(event=RequestEvent.ENDED, message="the Workload is gone")
     over = all(job.ended for job in jobs)
-    if workload.status.is_true("Finished") or over:
+    if workload.finished or over:
         return Happening(event=RequestEvent.ENDED, message="the work ended by itself")
     idle = not any(job.active for job in jobs)
     match record.phase:
@@ -154,7 +154,7 @@ def _preemptor_is_served(uid: str, objects: Objects) -> str:
     if not uid:
         return ""
     found = workload_of(uid, objects)
-    if found is None or found.metadata.deleting or found.status.is_true("Finished"):
+    if found is None or found.metadata.deleting or found.finished:
         return "the workload that needed the room is gone"
     if not found.spec.active:
         return "the workload that needed the room is not active any more"

@@ -9,7 +9,7 @@ from queueing.checkpoints.rules.phases import Phase
 from queueing.checkpoints.rules.record import Record, SaveOutcome
 from queueing.checkpoints.rules.times import UNKNOWN, Moments, stages, work
 from queueing.controller.stores.objects import Objects
-from queueing.controller.telemetry.traces import Left, WorkloadTraces, submitter_of
+from queueing.controller.telemetry.traces import Left, WorkloadTraces
 from queueing.core.names import Key
 from queueing.observe.metrics import Metrics
 from queueing.observe.spans import Attributes, Timed, root_of
@@ -194,7 +194,7 @@ class CheckpointTelemetry:
     def _root(self, uid: str, key: Key | None) -> SpanRef:
         """Return the root of a preemptor's trace, by its uid and, if it is known, its key."""
         found = self.objects.workloads.get(key) if key is not None else None
-        return root_of(uid, "" if found is None else submitter_of(found.metadata))
+        return root_of(uid, "" if found is None else found.metadata.traceparent)
 
     def _since(self, seen: SeenCheckpoint, workload: Workload) -> float:
         """Return since when work could be lost: since the start, or since the save before this."""

@@ -196,7 +196,7 @@ class Effects:
         None if it is gone, another has its name now, or it has finished.
         """
         found = self._term.objects.workloads.get(decision.workload)
-        if found is None or found.metadata.life != decision.uid or found.status.is_true("Finished"):
+        if found is None or found.metadata.life != decision.uid or found.finished:
             return None
         return found
 

@@ -27,9 +27,8 @@ from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import GroupKind, JobKind, job_of
-from queueing.translate.jobs.gang import gang_of_workload
+from queueing.translate.jobs.gang_keys import gang_of_workload, is_of_pods
 from queueing.translate.jobs.management import group_kind_of
-from queueing.translate.jobs.pod_groups import is_of_pods
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
@@ -166,7 +165,7 @@ class Pump:
             return
         key = self._objects.put_workload(found)
         self._observe_workload(key, found)
-        self._look_at(key, found)
+        self._look_at(key, found, self._objects.gangs.of_workload.get(key))
 
     def _lose_workload(self, key: Key, uid: str) -> None:
         self._bury(uid)
@@ -177,22 +176,21 @@ class Pump:
         self._objects.devices.holdings.forget(uid)
         self._requests.forget(key)
         self.observe(Gone(Kind.WORKLOAD, key))
-        self._look_at(key, found)
+        self._look_at(key, found, gang_of_workload(found.metadata))
 
     def attend(self, found: Workload) -> None:
         """Ask for a Workload to be reconciled, with its gang and the Jobs that own or name it."""
-        self._look_at(found.metadata.key, found)
+        self._look_at(found.metadata.key, found, gang_of_workload(found.metadata))
 
     def attend_key(self, key: Key) -> None:
         """Ask for the same by the key of a Workload; nothing is done if it is gone."""
         found = self._objects.workloads.get(key)
         if found is not None:
-            self._look_at(key, found)
+            self.attend(found)
 
-    def _look_at(self, key: Key, found: Workload) -> None:
+    def _look_at(self, key: Key, found: Workload, gang: Key | None) -> None:
         meta, objects = found.metadata, self._objects
         self._queues.workload(key)
-        gang = gang_of_workload(meta)
         uids = owner_uids(meta)
         if gang is not None:
             self._queues.gang(gang)
@@ -207,7 +205,7 @@ class Pump:
         key = self._objects.job_keys.get(found.metadata.uid)
         known = self._objects.jobs.get(key) if key is not None else None
         if not self._is_old(found.metadata, known):
-            self.put_anew(batch.view(found.detached()))
+            self.put_anew(batch.view(found))
 
     def _take_described(self, found: JobView) -> None:
         if not self._is_old(found.metadata, self._objects.jobs.get(found.key)):

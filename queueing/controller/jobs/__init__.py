@@ -24,7 +24,7 @@ Reading order:
    and `slice_writer` those of elastic jobs, whose new pods `ungating` lets go; `evictions` evicts
    those that cannot start or run on.
 4. `starting` unsuspends Jobs with `additions` to their pod templates; several of them after dry
-   runs, by `concurrent_writes`. `start_errors` are what a start may raise.
+   runs. `start_errors` are what a start may raise.
 5. `stopping` suspends Jobs and restores their templates; `quiescence` says when a suspended Job
    makes no more pods. `pod_writer` deletes pods, and lets go of them.
 6. `waiting_reasons` writes on the Jobs of a gang what it waits for. `dependencies` is what all of

@@ -253,23 +253,3 @@ Action: TypeAlias = (
     | RemoveExcess
     | WorkloadWrite
 )
-
-LET_GO_WITHIN_S = 60.0
-"""Seconds for which our finalizer may stay on a Workload that has finished."""
-
-
-def patience_s(action: Action, tell_ready_within_s: float) -> float:
-    """Return for how many seconds a write may be put off while the API server is slow; mostly 0.
-
-    The finalizer of a finished Workload is in nobody's way, unless that is being deleted. That pods
-    are ready need not be written at all if the job finishes meanwhile.
-    """
-    match action:
-        case LetGo(workload=workload):
-            return 0.0 if workload.metadata.deleting else LET_GO_WITHIN_S
-        case LetPodsGo(pods=pods):
-            return 0.0 if any(one.metadata.deleting for one in pods) else LET_GO_WITHIN_S
-        case Ready(ready=True):
-            return tell_ready_within_s
-        case _:
-            return 0.0

@@ -4,7 +4,6 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
 from queueing.kinds.owners import Owned, ancestor_of
 from queueing.kinds.registry import LOOKED_THROUGH
@@ -65,8 +64,7 @@ class Ancestry:
     def is_admitted(self, ancestor: Owned) -> bool:
         """Say whether the jobs below a managed one may run: its end gives its quota back."""
         return any(
-            one.status.is_true("Admitted")
-            and not (one.status.is_true("Evicted") or is_finished(one))
+            one.status.is_true("Admitted") and not (one.status.is_true("Evicted") or one.finished)
             for one in self.objects.workloads_for(ancestor.metadata.uid)
         )
 

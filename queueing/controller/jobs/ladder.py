@@ -17,6 +17,7 @@ from queueing.controller.jobs.actions import (
     BreakUp,
     Discard,
     LetGo,
+    LetPodsGo,
     Ready,
     Reclaim,
     Release,
@@ -27,15 +28,16 @@ from queueing.controller.jobs.actions import (
 )
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
-from queueing.controller.stores.gang_members import is_finished
 from queueing.core.lifecycle.steps import EvictionReason
 from queueing.translate import labels
-from queueing.translate.jobs.gang import gang_key
+from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.wire.workloads import Workload
 
 NOT_ADMITTED = "Not admitted by cluster queue"
 DELETED = "Workload is deleted"
 ANOTHER = "another Workload stands for the gang"
+LET_GO_WITHIN_S = 60.0
+"""Seconds for which our finalizer may stay on a Workload that has finished."""
 
 
 def next_action(gang: Gang) -> Action | None:
@@ -45,7 +47,7 @@ def next_action(gang: Gang) -> Action | None:
         return first
     live: list[Workload] = []
     for one in gang.workloads:
-        if not is_finished(one):
+        if not one.finished:
             live.append(one)
         elif (action := _after_the_end(gang, one)) is not None:
             return action
@@ -255,3 +257,20 @@ def _after_the_end(gang: Gang, workload: Workload) -> Action | None:
 def is_held_by_us(workload: Workload) -> bool:
     """Say whether a Workload has our finalizer."""
     return labels.RESOURCE_IN_USE in workload.metadata.finalizers
+
+
+def patience_s(action: Action, tell_ready_within_s: float) -> float:
+    """Return for how many seconds a write may be put off while the API server is slow; mostly 0.
+
+    The finalizer of a finished Workload is in nobody's way, unless that is being deleted. That pods
+    are ready need not be written at all if the job finishes meanwhile.
+    """
+    match action:
+        case LetGo(workload=workload):
+            return 0.0 if workload.metadata.deleting else LET_GO_WITHIN_S
+        case LetPodsGo(pods=pods):
+            return 0.0 if any(one.metadata.deleting for one in pods) else LET_GO_WITHIN_S
+        case Ready(ready=True):
+            return tell_ready_within_s
+        case _:
+            return 0.0

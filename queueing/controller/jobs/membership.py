@@ -10,15 +10,14 @@ from queueing.controller.jobs.pod_alone import of_pod
 from queueing.controller.jobs.prebuilt_group import form_of_group
 from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
-from queueing.controller.stores.gang_members import is_finished
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key, name_of
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind, prebuilt_name
+from queueing.translate.jobs.gang_keys import group_of_workload, is_of_pods, workload_key
 from queueing.translate.jobs.gang_standing import as_admitted
 from queueing.translate.jobs.management import group_kind_of
-from queueing.translate.jobs.pod_groups import group_of_workload, is_of_pods, workload_key
 from queueing.translate.jobs.pods.view import KIND, PodJob
 from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
 from queueing.translate.jobs.view import JobView
@@ -78,13 +77,13 @@ class Membership:
         over: set[str] = set()
         for workload in workloads:
             for owner in workload.metadata.owner_references:
-                if is_finished(workload):
+                if workload.finished:
                     over.add(owner.uid)
                 known = self._objects.job_keys.get(owner.uid)
                 if known is not None:
                     jobs[owner.uid] = self._objects.jobs[known]
         for workload in workloads:
-            if workload.status.admission is not None and not is_finished(workload):
+            if workload.status.admission is not None and not workload.finished:
                 jobs |= as_admitted(list(jobs.values()), workload)
         candidates = [
             job
@@ -124,7 +123,7 @@ class Membership:
 
     async def _look_for_pods(self, workload: Workload) -> None:
         """Read pods that the Workload of a group names and the watch does not show."""
-        if is_finished(workload):
+        if workload.finished:
             return
         for owner in workload.metadata.owner_references:
             missing = owner.uid not in self._objects.job_keys and owner.uid not in self._gone
@@ -149,7 +148,7 @@ class Membership:
         The watch of Jobs may lag behind that of Workloads, which is no reason to break up a gang.
         """
         for workload in self._workloads(key):
-            if is_finished(workload):
+            if workload.finished:
                 continue
             for owner in workload.metadata.owner_references:
                 if owner.uid not in self._objects.job_keys:
@@ -176,14 +175,14 @@ def _is_pod(job: JobView) -> bool:
 def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
     """Return a job as the Workload with its quota tells of it: it goes on as it was admitted."""
     for one in workloads:
-        if one.status.admission is not None and not is_finished(one):
+        if one.status.admission is not None and not one.finished:
             return job.standing_on(one)
     return job
 
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:
     """Return the gang that one Job is by itself, with its Workloads, the oldest first."""
-    past = any(is_finished(one) and not is_superseded(one) for one in workloads)
+    past = any(one.finished and not is_superseded(one) for one in workloads)
     over = job.metadata.deleting or job.ended or past
     return Gang(
         key=job.key,

@@ -15,7 +15,6 @@ from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.ladder import DELETED, is_held_by_us
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.prebuilt import Prebuilt
-from queueing.controller.stores.gang_members import is_finished
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.outbound.workloads import OWNER_GONE
 from queueing.translate.wire.workloads import Workload
@@ -30,7 +29,7 @@ class PodAlone(Alone):
         (pod,) = gang.jobs.values()
         if any(map(is_deleted_by_user, gang.workloads)) and not pod.metadata.deleting:
             return Stop((pod,), DELETED)
-        over = all(map(is_finished, gang.workloads)) and pod.ended
+        over = all(one.finished for one in gang.workloads) and pod.ended
         if over and isinstance(pod, PodJob) and pod.held:
             return LetPodsGo((pod,))
         return super(PodAlone, self).before(gang)

@@ -28,8 +28,7 @@ from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.ladder import DELETED, is_held_by_us
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.pod_alone import is_deleted_by_user, let_go_first
-from queueing.controller.stores.gang_members import is_finished
-from queueing.translate.jobs import pod_groups as groups
+from queueing.translate.jobs import gang_keys as groups
 from queueing.translate.jobs.composition import follows
 from queueing.translate.jobs.gang import part_of
 from queueing.translate.jobs.pods import workload as group_workload
@@ -70,7 +69,7 @@ class PodGroup(Form):
         if is_deleted_by_user(workload):
             staying = [one for one in pods if not one.metadata.deleting]
             return Stop(staying, DELETED) if staying else _let_go(one for one in pods if one.ended)
-        if is_finished(workload):
+        if workload.finished:
             return _let_go(pods)
         return self._matching(pods, workload)
 

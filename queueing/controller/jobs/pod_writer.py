@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from queueing.controller.jobs.actions import LetPodsGo, RemoveExcess
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.ladder import DELETED, NOT_ADMITTED
 from queueing.controller.term import Term
+from queueing.controller.writing.leader_writes import all_of
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.times import timestamp
 from queueing.translate.wire.workloads import Workload

@@ -63,7 +63,7 @@ def found(workload: Workload | None, job: JobView) -> tuple[Prebuilt, Sequence[W
 
 def adoption(job: JobView, workload: Workload) -> Adopt | None:
     """Return the step by which a Job takes a Workload that no other has; None if it need not."""
-    over = workload.status.is_true("Finished") or workload.metadata.deleting
+    over = workload.finished or workload.metadata.deleting
     if over or job.metadata.deleting or _controllers(workload):
         return None
     return Adopt(workload, job)

@@ -16,7 +16,7 @@ from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.pod_group import PodGroup, members_of
 from queueing.controller.jobs.prebuilt import NOT_THERE, OUT_OF_SYNC
-from queueing.translate.jobs import pod_groups as groups
+from queueing.translate.jobs import gang_keys as groups
 from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.jobs.pods.matching import larger, matched
 from queueing.translate.jobs.pods.view import KIND, PodJob

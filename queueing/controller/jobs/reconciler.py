@@ -10,7 +10,6 @@ from functools import partial
 from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.actions import Action
 from queueing.controller.jobs.ancestry import NOT_ADMITTED, Ancestry
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
@@ -25,11 +24,12 @@ from queueing.controller.jobs.ungating import Ungating
 from queueing.controller.jobs.waiting_reasons import WaitingReasons
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.workloads.departing_pods import AGAIN_S, JobPods, Pods, of_workload
+from queueing.controller.writing.leader_writes import all_of
 from queueing.core.names import Key, Uid
 from queueing.kinds.owners import Owned, OwnerGoneError, OwnersError
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels
-from queueing.translate.jobs.pod_groups import is_queued_for_owner
+from queueing.translate.jobs.gang_keys import is_queued_for_owner
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.slices import resized
 from queueing.translate.jobs.view import JobView
@@ -162,7 +162,7 @@ class JobReconciler:
         """
         if gang.form.is_rehearsed:
             return False
-        patience_s = actions.patience_s(action, self._rules.tell_ready_within_s)
+        patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
         if patience_s <= 0:
             return False
         again = partial(self._queue_of(gang).add, gang.key)

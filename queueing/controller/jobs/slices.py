@@ -29,7 +29,6 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.alone import Alone
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part
-from queueing.controller.stores.gang_members import is_finished
 from queueing.translate.jobs.composition import Origin, follows
 from queueing.translate.jobs.slices import (
     OUT_OF_SYNC,
@@ -142,7 +141,7 @@ def found(workloads: Sequence[Workload], generation: str) -> tuple[Sliced, Seque
 
     Also those of them that the ladder is to look at: all but slices that wait, or are done.
     """
-    live = [one for one in workloads if not is_finished(one)]
+    live = [one for one in workloads if not one.finished]
     over = len(workloads) - len(live)
     # One that was given up for this generation has its name still.
     generation = f"{generation}-{over}" if over else generation

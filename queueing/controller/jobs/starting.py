@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from queueing.controller.jobs.actions import Start
-from queueing.controller.jobs.concurrent_writes import all_of, outcomes
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
@@ -18,7 +17,7 @@ from queueing.controller.jobs.parts import Part, living
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.objects import Objects
 from queueing.controller.work_queues import Features
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.writing.leader_writes import LeaderWrites, all_of, outcomes
 from queueing.core.lifecycle.steps import Cause
 from queueing.kube.client import Call
 from queueing.kube.errors import (
@@ -119,9 +118,9 @@ class Starting:
         """Create the claims of a job; return what is added to each of its pod sets."""
         found, several = [], len(job.pod_sets) > 1
         for mine, one in zip(job.pod_sets, workload.spec.pod_sets, strict=True):
-            view = part_of(workload, one.name) if several else workload
-            added = _additions(self._objects, self._features, job, mine.template, view)
-            if labels.TRACE_PARENT not in mine.template.metadata.annotations:
+            view, template = part_of(workload, one.name) if several else workload, mine.template
+            added = _additions(self._objects, self._features, job, template, view)
+            if labels.TRACE_PARENT not in template.metadata.annotations:
                 added = added.handing_down(self._reporter.handed_down(workload, job.metadata))
             for prepare in self._features.starts:
                 added = added.with_changes(await prepare(job, view))

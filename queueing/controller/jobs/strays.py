@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import Managed
-from queueing.controller.stores.gang_members import is_finished
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs.patches import MergePatch
@@ -57,7 +56,7 @@ class Strays:
     def _is_ours(self, pod: PodJob) -> bool:
         """Say whether a pod waits for us, is kept by us, or has a Workload that goes on."""
         workloads = self._objects.workloads_for(pod.metadata.uid)
-        if not all(map(is_finished, workloads)):
+        if not all(one.finished for one in workloads):
             return True
         kept = pod.gated or pod.held
         return kept and self._is_managed.in_namespace(pod.metadata.namespace)

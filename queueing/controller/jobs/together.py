@@ -27,13 +27,13 @@ from queueing.translate.jobs.gang import (
     OnFailure,
     Refused,
     Whole,
-    gang_key,
     on_failure,
     part_of,
     pod_set_names,
     told,
     verdict,
 )
+from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Sequence
 
 from queueing.controller.job_pods import labelled_pods, pods_of
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.term import Term
+from queueing.controller.writing.leader_writes import all_of
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS
 from queueing.translate.jobs.slice_pods import Cover, SlicePod, cover, letting_go

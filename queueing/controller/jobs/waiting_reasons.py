@@ -6,9 +6,8 @@ written to say that it was not.
 
 from queueing.clock import Clock
 from queueing.controller.jobs.actions import Complain, Tell
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.controller.writing.leader_writes import LeaderWrites, all_of
 from queueing.core.names import Key
 from queueing.kube.workqueue import WorkQueue
 from queueing.translate import labels

@@ -9,10 +9,10 @@ node which they can never start on are ended, so that others are made for the ne
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.placement.placed_workloads import PlacedWorkloads, named
 from queueing.controller.placement.pods import Pods
 from queueing.controller.term import Term
+from queueing.controller.writing.leader_writes import all_of
 from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.core.selectors import Toleration

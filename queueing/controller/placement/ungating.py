@@ -5,10 +5,10 @@ them. Which node a pod goes to depends on the other pods of its set, so they are
 whenever one of them or their Workload changes.
 """
 
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.placement.placed_workloads import PlacedWorkloads, named
 from queueing.controller.placement.pods import Pods
 from queueing.controller.term import Term
+from queueing.controller.writing.leader_writes import all_of
 from queueing.core.names import Key
 from queueing.kube.errors import NotFoundError
 from queueing.kube.resources import PODS

@@ -6,10 +6,10 @@ from queueing.kinds.hooks import PodGroups
 from queueing.kinds.jobs import DescribedJob, key_of
 from queueing.kinds.registry import FRAMEWORKS, kind_of
 from queueing.translate import labels
+from queueing.translate.jobs.gang_keys import key_of_group
 from queueing.translate.jobs.group_workload import GroupOfPods
 from queueing.translate.jobs.management import controller_of
 from queueing.translate.jobs.patches import MergePatch
-from queueing.translate.jobs.pod_groups import key_of_group
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload

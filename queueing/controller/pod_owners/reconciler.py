@@ -8,7 +8,6 @@ from itertools import islice
 from typing import assert_never
 
 from queueing.controller.jobs.actions import Discard, Follow, LetGo, Match
-from queueing.controller.jobs.concurrent_writes import all_of
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.workload_writer import WorkloadWriter
@@ -23,6 +22,7 @@ from queueing.controller.pod_owners.steps import (
     TakeOffHold,
     steps_of,
 )
+from queueing.controller.writing.leader_writes import all_of
 from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
 from queueing.kinds.grouping import groups_of

@@ -30,33 +30,9 @@ class CohortTree:
     def of(cls, objects: Objects) -> Self:
         """Return the tree of the objects as they are now."""
         queues = [QueueName(one) for one in objects.cluster_queues]
-        paths = {name: path_above(objects, name) for name in queues}
+        paths = {name: objects.cohorts_above(name) for name in queues}
         members: dict[CohortName, list[QueueName]] = {CohortName(n): [] for n in objects.cohorts}
         for name, path in paths.items():
             for cohort in path:
                 members.setdefault(cohort, []).append(name)
         return cls(queues, members, paths)
-
-
-def path_above(objects: Objects, queue: str) -> list[CohortName]:
-    """Return the cohorts above a ClusterQueue, its own first."""
-    found = objects.cluster_queues.get(queue)
-    return _path(objects, found.spec.cohort_name if found is not None else "")
-
-
-def path_of_cohort(objects: Objects, cohort: str) -> list[CohortName]:
-    """Return the cohorts above a cohort, its parent first."""
-    return _path(objects, _parent(objects, cohort))
-
-
-def _path(objects: Objects, first: str) -> list[CohortName]:
-    path: dict[CohortName, None] = {}
-    while first and CohortName(first) not in path:
-        path[CohortName(first)] = None
-        first = _parent(objects, first)
-    return list(path)
-
-
-def _parent(objects: Objects, cohort: str) -> str:
-    found = objects.cohorts.get(cohort)
-    return found.spec.parent_name if found is not None else ""

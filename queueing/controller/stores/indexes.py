@@ -1,9 +1,11 @@
-"""Indexes: the keys of the objects that share a property, such as an owner or a queue."""
+"""Indexes: the keys of the objects that share a property, such as an owner, a queue or a gang."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from queueing.core.names import Key
+from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.workloads import Workload
 
 G = TypeVar("G")
 
@@ -62,3 +64,69 @@ class Entries:
         """Take an object that is gone out of all indexes."""
         for index, group in self._known.pop(key, ()):
             index.drop(group, key)
+
+
+class GangMembers:
+    """Jobs and Workloads by gang (`namespace/name`), and the gangs whose Workload names a Job.
+
+    `objects` enters them. A Job that belongs to no gang, as most, is in none of the indexes.
+    """
+
+    def __init__(self) -> None:
+        self.jobs: Index[Key] = Index()
+        self.workloads: Index[Key] = Index()
+        self._named: dict[str, Key] = {}
+        """The gang that a Job's label names, by uid of the Job."""
+        self.of_workload: dict[Key, Key] = {}
+        """The gang of each Workload of one; to be read only."""
+        self._holders: Index[str] = Index()
+        """Workloads by the uids of the Jobs that they hold in their gang."""
+
+    def entries_of_job(self, found: JobView, gang: Key | None) -> Iterable[Entry]:
+        """Note the gang that a Job's label names, if it names one; return its entries."""
+        uid = found.metadata.uid
+        if gang is None:
+            self._named.pop(uid, None)
+            return ()
+        self._named[uid] = gang
+        return ((self.jobs, gang),)
+
+    def forget_job(self, uid: str) -> None:
+        """Forget what the label of a deleted Job said."""
+        self._named.pop(uid, None)
+
+    def forget_workload(self, key: Key) -> None:
+        """Forget a deleted Workload."""
+        self.of_workload.pop(key, None)
+
+    def entries_of_workload(self, found: Workload, gang: Key) -> Iterable[Entry]:
+        """Note a gang's Workload; return its entries.
+
+        While it is not finished, the Jobs that it names as owners belong to the gang, whatever
+        their labels say.
+        """
+        self.of_workload[found.metadata.key] = gang
+        yield (self.workloads, gang)
+        if not found.finished:
+            for owner in found.metadata.owner_references:
+                yield (self._holders, owner.uid)
+
+    def of(self, job: JobView | None) -> Iterable[Key]:
+        """Return the gangs of a Job: the one its label names, and those whose Workload names it."""
+        if job is None:
+            return ()
+        uid = job.metadata.uid
+        named, holders = self._named.get(uid), self._holders.groups.get(uid)
+        if holders is None:
+            return () if named is None else (named,)
+        holding = [self.of_workload[one] for one in holders]
+        return dict.fromkeys(holding if named is None else (named, *holding))
+
+    def workloads_holding(self, uid: str) -> Iterable[Key]:
+        """Return the Workloads of gangs that name a job (a uid) as an owner, and go on."""
+        return self._holders.groups.get(uid, ())
+
+    def claims(self, job: JobView) -> bool:
+        """Say whether a Job belongs to a gang, whose reconciler then starts and stops it."""
+        uid = job.metadata.uid
+        return uid in self._named or uid in self._holders.groups

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from queueing.checkpoints.memory import CheckpointMemory
-from queueing.controller.stores.gang_members import GangMembers
-from queueing.controller.stores.indexes import Entries, Entry, Index
+from queueing.controller.stores.indexes import Entries, Entry, GangMembers, Index
 from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
-from queueing.core.names import Key
+from queueing.core.names import CohortName, Key
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.translate.jobs.batch import KIND
 from queueing.translate.jobs.composition import GroupKind, JobKind, prebuilt_name
-from queueing.translate.jobs.gang import gang_of, gang_of_workload
+from queueing.translate.jobs.gang_keys import gang_of, gang_of_workload
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
 from queueing.translate.requests import Amounts, LimitSummary, summarize
@@ -173,6 +172,20 @@ class Objects:
         """Return the Jobs that own a Workload: one, or the members of a gang."""
         keys = (self.job_keys.get(owner.uid) for owner in workload.metadata.owner_references)
         return [self.jobs[key] for key in keys if key is not None]
+
+    def cohorts_above(self, queue: str) -> list[CohortName]:
+        """Return the cohorts above a ClusterQueue, its own first; a cycle is followed once."""
+        found = self.cluster_queues.get(queue)
+        return self.cohorts_from(found.spec.cohort_name if found is not None else "")
+
+    def cohorts_from(self, cohort: str) -> list[CohortName]:
+        """Return a cohort and those above it; none if it is empty."""
+        path: dict[CohortName, None] = {}
+        while cohort and CohortName(cohort) not in path:
+            path[CohortName(cohort)] = None
+            found = self.cohorts.get(cohort)
+            cohort = found.spec.parent_name if found is not None else ""
+        return list(path)
 
     def concerned_by(self, queue: str) -> Iterator[Key]:
         """Yield the Workloads of a ClusterQueue's LocalQueues, and those that hold quota of it.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from queueing.controller.queues.cohorts import CohortTree, path_above, path_of_cohort
+from queueing.controller.queues.cohorts import CohortTree
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry import workload_gauges
 from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
@@ -168,7 +168,7 @@ class Gauges:
             return
         QueueMetrics(self.metrics).measure(name, view)
         self._admitted[name] = view.admitted
-        above = path_above(self.objects, name)
+        above = self.objects.cohorts_above(name)
         self._info("cluster_queue_info", {"cluster_queue": name}, above)
         cohort = above[0] if above else ""
         if self.fair:
@@ -233,7 +233,9 @@ class Gauges:
         view = self.engine.cohort(name)
         if view is None:
             return
-        self._info("cohort_info", {"cohort": name}, path_of_cohort(self.objects, name))
+        found = self.objects.cohorts.get(name)
+        above = self.objects.cohorts_from(found.spec.parent_name if found is not None else "")
+        self._info("cohort_info", {"cohort": name}, above)
         if self.fair:
             self.metrics.cohort_weighted_share.labels(cohort=name).set(view.weighted_share)
         mine = {"cohort": name}

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from queueing.controller.queues.cohorts import path_above
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.gauges import ChosenQueues, Gauges
 from queueing.controller.telemetry.queue_metrics import WorkloadMetrics
-from queueing.controller.telemetry.traces import WorkloadTraces, submitter_of, trace_of
+from queueing.controller.telemetry.traces import WorkloadTraces
 from queueing.core.decisions import (
     Admit,
     Cycle,
@@ -30,6 +29,7 @@ from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.spans import root_of
+from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
 from queueing.translate.wire.meta import Meta
@@ -207,7 +207,7 @@ class Reporter:
     def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
         reference = workload.spec.priority_class_ref
         named = reference.name if reference is not None else ""
-        for cohort in path_above(self._objects, queue) if self._objects is not None else ():
+        for cohort in self._objects.cohorts_above(queue) if self._objects is not None else ():
             family = self.metrics.cohort_subtree_admitted_workloads_total
             family.labels(cohort=cohort, priority_class=named).inc()
 
@@ -236,8 +236,8 @@ class Reporter:
         """
         if self.traces_it(workload):
             meta = workload.metadata
-            return root_of(meta.uid, submitter_of(meta)).traceparent
-        return submitter_of(job)
+            return root_of(meta.uid, meta.traceparent).traceparent
+        return job.traceparent
 
     def traces_it(self, workload: Workload) -> bool:
         """Say whether the trace of a Workload is recorded."""
@@ -256,7 +256,8 @@ class Reporter:
             self.traces.ready(workload, scheduled, now)
 
     def _measures(self, workload: Workload, queue: str = "") -> WorkloadMetrics:
-        trace_id = trace_of(workload.metadata) if self.traces_it(workload) else ""
+        meta, kept = workload.metadata, self.traces_it(workload)
+        trace_id = trace_id_of(meta.uid, meta.traceparent) if kept else ""
         return WorkloadMetrics.of(self.metrics, workload, queue, trace_id)
 
     def _measure_readiness(self, workload: Workload, now: float) -> None:
@@ -366,6 +367,6 @@ def decide(
         text,
         workload=decision.workload,
         cluster_queue=decision.cluster_queue,
-        trace_id=trace_of(workload.metadata),
+        trace_id=trace_id_of(workload.metadata.uid, workload.metadata.traceparent),
         **more,
     )

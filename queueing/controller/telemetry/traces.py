@@ -26,7 +26,6 @@ from queueing.observe.spans import (
 )
 from queueing.observe.trace_ids import SpanRef, trace_id_of
 from queueing.observe.traces import Tracer
-from queueing.translate.labels import TRACE_PARENT
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -54,7 +53,7 @@ class Left:
 
     @property
     def traceparent(self) -> str:
-        return submitter_of(self.workload)
+        return self.workload.traceparent
 
 
 @dataclass(slots=True)
@@ -140,7 +139,7 @@ class WorkloadTraces:
 
     def keeps(self, meta: Meta) -> bool:
         """Say whether the trace of a Workload is recorded."""
-        return self._tracer.keeps(meta.uid, submitter_of(meta))
+        return self._tracer.keeps(meta.uid, meta.traceparent)
 
     def ready(self, workload: Workload, scheduled: float | None, now: float) -> None:
         """Export a round that ended with all pods ready; `scheduled`: when all had their nodes."""
@@ -185,7 +184,7 @@ class WorkloadTraces:
             attempts=tuple(notes.attempts),
             victims=tuple(notes.victims),
             steps=tuple(notes.steps),
-            traceparent=submitter_of(meta),
+            traceparent=meta.traceparent,
         )
         self._tracer.export(plan_spans(told))
 
@@ -221,14 +220,9 @@ class WorkloadTraces:
         return notes
 
 
-def submitter_of(meta: Meta) -> str:
-    """Return the submitter's traceparent, of a job or its Workload; empty without one."""
-    return meta.annotations.get(TRACE_PARENT, "")
-
-
 def trace_of(meta: Meta) -> str:
     """Return the id of a Workload's trace."""
-    return trace_id_of(meta.uid, submitter_of(meta))
+    return trace_id_of(meta.uid, meta.traceparent)
 
 
 def _victim(told: Left) -> Timed:

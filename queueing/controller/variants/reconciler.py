@@ -100,7 +100,7 @@ class Variants:
             self._queue.add(key)
 
     def _is_to_get_them(self, found: Workload) -> bool:
-        if not self._gate or found.status.is_true("Finished") or slice_name(found.metadata):
+        if not self._gate or found.finished or slice_name(found.metadata):
             return False
         return self._queue_of(found) is not None
 

@@ -166,7 +166,7 @@ def _steps(family: Family, blocked: Blocked, now: float) -> Iterator[Step]:
     yield from _farewells(family)
     if finished is not None:
         for one in family.variants:
-            if not (one.status.is_true("Finished") or one.metadata.deleting):
+            if not (one.finished or one.metadata.deleting):
                 yield FinishVariant(one, finished.reason, finished.message)
         return
     if parent.metadata.deleting:
@@ -185,7 +185,7 @@ def _steps(family: Family, blocked: Blocked, now: float) -> Iterator[Step]:
 def _farewells(family: Family) -> Iterator[Step]:
     """Let variants go that have finished, or are deleted and by which nothing runs."""
     for one in family.variants:
-        over = one.status.is_true("Finished")
+        over = one.finished
         leaves = one.metadata.deleting and family.source is not one
         if (over or leaves) and labels.RESOURCE_IN_USE in one.metadata.finalizers:
             yield LetGo(one)
@@ -231,7 +231,7 @@ def _evictions(family: Family) -> Iterator[Step]:
 
 def _is_outdated(variant: Workload, parent: Workload) -> bool:
     """Say whether a variant that holds quota would let its parent run other pods than these."""
-    return not variant.status.is_true("Finished") and variant.spec.pod_sets != parent.spec.pod_sets
+    return not variant.finished and variant.spec.pod_sets != parent.spec.pod_sets
 
 
 def _turns(family: Family) -> Iterator[Step]:

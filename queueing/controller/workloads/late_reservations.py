@@ -52,7 +52,7 @@ class LateReservations:
             for key, other in self._objects.workloads.items()
             if other.metadata.life not in self._ours
             and other.status.is_true("QuotaReserved")
-            and not other.status.is_true("Finished")
+            and not other.finished
             and _age(other) > mine
             and self._waits_for_its_start(other)
         ]

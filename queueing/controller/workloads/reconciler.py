@@ -46,7 +46,7 @@ from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import job_of
-from queueing.translate.jobs.gang import gang_of_workload
+from queueing.translate.jobs.gang_keys import gang_of_workload
 from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.outbound import workloads as outbound
@@ -276,7 +276,7 @@ class WorkloadReconciler:
         Kubernetes' garbage collector deletes a Workload that still names its Job as owner. One that
         was orphaned (`kubectl delete --cascade=orphan`) stays as a record.
         """
-        if not workload.status.is_true("Finished") and not workload.metadata.deleting:
+        if not workload.finished and not workload.metadata.deleting:
             now = self._clock.now()
             body = outbound.finish(workload, "OwnerNotFound", outbound.OWNER_GONE, now)
             await self._writes.patch_workload(workload, body)
@@ -297,7 +297,7 @@ class WorkloadReconciler:
 def _is_record(workload: Workload) -> bool:
     """Say whether a Workload has finished and nothing of it is left to do, wherever its Job is."""
     held = labels.RESOURCE_IN_USE in workload.metadata.finalizers
-    return workload.status.is_true("Finished") and not held
+    return workload.finished and not held
 
 
 def _is_abandoned(workload: Workload) -> bool:

@@ -4,7 +4,8 @@ The reply to a write is the object as it is now. It is handled like a watch even
 patch of the object does not conflict with this one while the watch lags behind.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from time import perf_counter
@@ -17,7 +18,7 @@ from queueing.core.names import Key
 from queueing.kube import outcome
 from queueing.kube.client import PLAIN, Call, Client
 from queueing.kube.deletion import this_life
-from queueing.kube.errors import FencedError, NotFoundError, NotSentError, RefusedError
+from queueing.kube.errors import FencedError, KubeError, NotFoundError, NotSentError, RefusedError
 from queueing.kube.outcome import MaySend, Outcome, Unknown, Write, WriteRules
 from queueing.kube.resources import WORKLOADS, Resource, Target
 from queueing.translate.jobs.composition import JobKind
@@ -270,3 +271,28 @@ class LeaderWrites:
     def _guard(self, target: Target) -> None:
         if not self.may_send(self.client.write_timeout_s):
             raise FencedError(f"{target.label}: not leading for long enough")
+
+
+async def outcomes(writes: Iterable[Coroutine[Any, Any, None]]) -> list[KubeError | None]:
+    """Send several writes at the same time; return for each, in order, its error or None."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_outcome(one)) for one in writes]
+    return [task.result() for task in tasks]
+
+
+async def all_of(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Send several writes at the same time; when all have ended, raise the first KubeError, if any.
+
+    The failure of one stops no other.
+    """
+    for error in await outcomes(writes):
+        if error is not None:
+            raise error
+
+
+async def _outcome(write: Coroutine[Any, Any, None]) -> KubeError | None:
+    try:
+        await write
+    except KubeError as error:
+        return error
+    return None

@@ -31,7 +31,7 @@ class DeviceEvictions:
     async def look(self, workload: Workload) -> bool:
         """Evict a Workload if its devices do not match, and say whether. Raises KubeError."""
         uid, grown = workload.metadata.uid, self.memory.holdings.grown
-        if not workload.status.is_true("Admitted") or workload.status.is_true("Finished"):
+        if not workload.status.is_true("Admitted") or workload.finished:
             grown.discard(uid)
             return False
         if workload.status.is_true("Evicted"):

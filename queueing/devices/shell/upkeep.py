@@ -48,7 +48,7 @@ class Upkeep:
         if workload is not None and await self.evictions.look(workload):
             return
         needed = set() if workload is None else await self._needed(workload)
-        over = workload is None or workload.status.is_true("Finished")
+        over = workload is None or workload.finished
         reaped = over and self.template_cleanup.takes(uid)
         for template in list(self.memory.templates_of(uid)):
             if not reaped and template.metadata.name not in needed:
@@ -64,7 +64,7 @@ class Upkeep:
         Those of Jobs that run are created where they are missing.
         """
         needed: set[str] = set()
-        if not _holds_quota(workload) or workload.status.is_true("Finished"):
+        if not _holds_quota(workload) or workload.finished:
             return needed
         for job, alone in parts_of(self.objects, workload):
             if job.metadata.deleting:

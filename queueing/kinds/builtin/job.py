@@ -9,7 +9,7 @@ from queueing.kinds.paths import ABSENT
 from queueing.kinds.pod_sets import COUNT_MAX
 from queueing.translate import labels
 from queueing.translate.jobs.indexes import count_of_union
-from queueing.translate.jobs.topology import JOB_INDEX
+from queueing.translate.jobs.pod_sets import JOB_INDEX
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     CountField,
     EndRule,

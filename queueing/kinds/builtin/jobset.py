@@ -2,7 +2,7 @@
 
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.pod_sets import COUNT_MAX
-from queueing.translate.jobs.topology import JOB_INDEX
+from queueing.translate.jobs.pod_sets import JOB_INDEX
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     KindResource,

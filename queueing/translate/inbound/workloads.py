@@ -271,7 +271,7 @@ def _assignment(
     found: wire.PodSetAssignment, asked: PodSet | None, problems: Problems
 ) -> PodSetAssignment:
     """Translate a pod set's assignment; an unusable amount is replaced by what its pods request."""
-    count = found.count
+    count, given = found.count, found.topology_assignment
     if count is None or count < 0:
         count = 0 if asked is None else asked.count
     usage: dict[ResourceName, int] = {}
@@ -284,6 +284,6 @@ def _assignment(
         count=count,
         flavors={ResourceName(name): FlavorName(found.flavors[name]) for name in found.flavors},
         usage=usage,
-        placement=placement(found.topology_assignment),
+        placement=None if given is None else placement(given),
         delayed=found.delayed_topology_request == "Pending",
     )

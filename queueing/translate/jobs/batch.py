@@ -10,12 +10,10 @@ from typing_extensions import override
 from queueing.devices.wire.swaps import swapped, unswapped
 from queueing.translate import labels
 from queueing.translate.jobs.composition import JobKind
-from queueing.translate.jobs.environment import each_name_once
-from queueing.translate.jobs.equivalence import equivalent
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection, inject, restore
 from queueing.translate.jobs.patches import MergePatch, Patch
-from queueing.translate.jobs.topology import JOB_INDEX, topology_request
+from queueing.translate.jobs.pod_sets import JOB_INDEX, each_name_once, equivalent, topology_request
 from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
@@ -102,13 +100,15 @@ class BatchJob(JobView):
 
 
 def view(job: Job) -> BatchJob:
-    """Return a Job as it is seen above this module."""
+    """Return a Job as it is seen above this module, without a hold on the message it came in."""
+    spec = msgspec.structs.replace(job.spec, template=job.spec.template.copy())
+    job = msgspec.structs.replace(job, spec=spec)
     status, count = job.status, _pod_count(job)
     pod_set = JobPodSet(
         name=MAIN,
         count=count,
         least=_min_count(job.metadata),
-        encoded_template=job.spec.template,
+        encoded_template=spec.template,
         reclaimable=_reclaimable(job),
     )
     ready = _ready_pods(job)

@@ -13,11 +13,10 @@ from hashlib import sha1
 
 from msgspec.structs import replace
 
-from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import max_execution_time
-from queueing.translate.jobs.pod_groups import group_of_workload
+from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.jobs.slices import asks_to_be_elastic
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
@@ -62,27 +61,6 @@ class Refused:
 
 
 Verdict = Whole | Incomplete | Refused
-
-
-def gang_name(meta: Meta) -> str:
-    """Return the gang that a Job, or a Workload, belongs to; empty when to none."""
-    return meta.labels.get(labels.GANG, "")
-
-
-def gang_key(meta: Meta) -> Key | None:
-    """Return `namespace/gang`; None when it belongs to none."""
-    name = meta.labels.get(labels.GANG)
-    return Key(f"{meta.namespace}/{name}") if name else None
-
-
-def gang_of(job: JobView) -> Key | None:
-    """Return the gang that a job is a part of: of a pod, its group; None when it is of none."""
-    return job.group or gang_key(job.metadata)
-
-
-def gang_of_workload(workload: Meta) -> Key | None:
-    """Return the gang that a Workload was made for; None when it is one job's."""
-    return group_of_workload(workload) or gang_key(workload)
 
 
 def verdict(jobs: Sequence[JobView]) -> Verdict:

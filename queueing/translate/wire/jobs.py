@@ -47,8 +47,3 @@ class Job(Wire, frozen=True):
     metadata: Meta
     spec: JobSpec
     status: JobStatus = JobStatus()
-
-    def detached(self) -> "Job":
-        """Return the Job without a hold on the message that it was decoded from, to be kept."""
-        spec = msgspec.structs.replace(self.spec, template=self.spec.template.copy())
-        return msgspec.structs.replace(self, spec=spec)

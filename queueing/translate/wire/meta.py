@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from queueing.core.names import Key, Uid
+from queueing.translate.labels import TRACE_PARENT
 
 Quantity = str | int | float
 """A Kubernetes quantity; manifests written by hand may spell it as a number."""
@@ -63,6 +64,11 @@ class Meta(Wire, frozen=True):
     def created(self) -> float:
         """Creation time; 0 for an object that was never stored."""
         return self.creation_timestamp.timestamp() if self.creation_timestamp else 0.0
+
+    @property
+    def traceparent(self) -> str:
+        """The traceparent that the submitter of a job gave it; empty without one."""
+        return self.annotations.get(TRACE_PARENT, "")
 
     @property
     def deleting(self) -> bool:

@@ -218,6 +218,11 @@ class Workload(Wire, frozen=True):
     status: WorkloadStatus = WorkloadStatus()
 
     @property
+    def finished(self) -> bool:
+        """Whether it has the condition `Finished`."""
+        return self.status.is_true("Finished")
+
+    @property
     def queued_since(self) -> float:
         """When it began to queue: when it was made, or when it last came back."""
         return self.status.true_since("Requeued") or self.metadata.created

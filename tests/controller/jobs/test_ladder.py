@@ -314,7 +314,7 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
     ("action", "seconds"),
     [
         pytest.param(
-            actions.LetGo(workload("Finished")), actions.LET_GO_WITHIN_S, id="it has ended"
+            actions.LetGo(workload("Finished")), ladder.LET_GO_WITHIN_S, id="it has ended"
         ),
         pytest.param(
             actions.LetGo(workload("Finished", deletionTimestamp="2026-01-01T00:00:00Z")),
@@ -329,4 +329,4 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
     ],
 )
 def test_only_what_nobody_waits_for_can_wait(action: actions.Action, seconds: float) -> None:
-    assert actions.patience_s(action, 5.0) == seconds
+    assert ladder.patience_s(action, 5.0) == seconds

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from queueing.translate.jobs.pod_groups import is_fast
+from queueing.translate.jobs.gang_keys import is_fast
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, pod_requests

@@ -13,14 +13,12 @@ from typing_extensions import override
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs.composition import JobKind
-from queueing.translate.jobs.environment import each_name_once
-from queueing.translate.jobs.equivalence import equivalent
+from queueing.translate.jobs.gang_keys import group_of, key_of_group
 from queueing.translate.jobs.gated_pods import left_of
 from queueing.translate.jobs.injection import ConflictError, Injection, inject
 from queueing.translate.jobs.patches import MergePatch, Patch
-from queueing.translate.jobs.pod_groups import group_of, key_of_group
+from queueing.translate.jobs.pod_sets import each_name_once, equivalent, topology_request
 from queueing.translate.jobs.pods.roles import role_hash
-from queueing.translate.jobs.topology import topology_request
 from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.meta import Condition, Meta, Wire
 from queueing.translate.wire.pods import PodTemplate, SchedulingGate, TemplateMeta

@@ -1,10 +1,33 @@
-"""Which group a pod is of, and what its annotations say of that."""
+"""Which gang a job or a Workload is of; of a pod, its group, and what annotations say of that."""
 
 from queueing.core.names import Key
 from queueing.translate import labels
+from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 
 _SUFFIX = " pods"
+
+
+def gang_name(meta: Meta) -> str:
+    """Return the gang that a Job, or a Workload, belongs to; empty when to none."""
+    return meta.labels.get(labels.GANG, "")
+
+
+def gang_key(meta: Meta) -> Key | None:
+    """Return `namespace/gang`; None when it belongs to none."""
+    name = meta.labels.get(labels.GANG)
+    return Key(f"{meta.namespace}/{name}") if name else None
+
+
+def gang_of(job: JobView) -> Key | None:
+    """Return the gang that a job is a part of: of a pod, its group; None when it is of none."""
+    return job.group or gang_key(job.metadata)
+
+
+def gang_of_workload(workload: Meta) -> Key | None:
+    """Return the gang that a Workload was made for; None when it is one job's."""
+    marked = labels.IS_GROUP_WORKLOAD in workload.annotations
+    return (group_of_workload(workload) if marked else None) or gang_key(workload)
 
 
 def group_of(pod: Meta) -> str:
