@@ -193,9 +193,9 @@ def test_warnings_go_to_standard_error() -> None:
 
 def test_two_hundred_objects_are_planned_at_once() -> None:
     text = QUEUES + "".join(workload(f"w{number}") for number in range(197))
-    started = time.monotonic()
+    started = time.process_time()
     result = plan("-f", "-", "--rounds", "1", "-o", "json", text=text)
-    assert time.monotonic() - started < 10.0, "it takes a tenth of a second on an idle machine"
+    assert time.process_time() - started < 10.0, "it takes a tenth of a second of CPU"
     assert len(json.loads(result.stdout)["rounds"][0]["decisions"]) == 197
 
 

@@ -24,6 +24,7 @@ from queueing.kube.errors import (
     UnreachableError,
 )
 from queueing.kube.resources import JOBS, NODES, RESOURCES, WORKLOADS, Target
+from tests.stalls import stand_still
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks")
 
@@ -241,19 +242,20 @@ async def test_a_client_that_is_not_open_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("timeout_s", "cancelled_s"),
-    [pytest.param(0.3, 0.1, id="cancelled first"), pytest.param(0.1, 0.3, id="timed out first")],
+    [pytest.param(30, 10, id="cancelled first"), pytest.param(10, 30, id="timed out first")],
 )
 async def test_a_task_that_is_cancelled_as_its_request_times_out_is_cancelled(
-    server: Any, client: Client, timeout_s: float, cancelled_s: float
+    server: Any,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    timeout_s: float,
+    cancelled_s: float,
 ) -> None:
     """The loop stood still while both fell due, as in a process that was stopped for a while."""
     server.otherwise = server.hang()
-    loop = asyncio.get_running_loop()
     task = asyncio.create_task(client.get(JOBS.at("j", "ns"), Call(timeout_s=timeout_s)))
     await server.wait_for(1)
-    later = loop.time() + 0.4
-    loop.call_later(cancelled_s, task.cancel)
-    while loop.time() < later:
-        pass
+    asyncio.get_running_loop().call_later(cancelled_s, task.cancel)
+    stand_still(monkeypatch, 40)
     await asyncio.wait({task})
     assert task.cancelled()

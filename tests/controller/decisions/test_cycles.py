@@ -1,10 +1,8 @@
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from queueing.clock import SystemClock
 from queueing.controller.decisions.cycles import Cycles
 from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import Condition, WorkloadFact
@@ -20,6 +18,7 @@ from queueing.testing.builders import (
     pod_set,
     workload,
 )
+from queueing.testing.virtual_time import LoopClock, in_no_time
 
 NOMINAL, LARGE = 24, 20
 
@@ -46,9 +45,7 @@ class Scene:
             local_queue("team/main", "main"),
         ):
             self.engine.observe(fact)
-        self.cycles = Cycles(
-            self.engine, self._carry_out, SystemClock(), budget=256, room=self._room
-        )
+        self.cycles = Cycles(self.engine, self._carry_out, LoopClock(), budget=256, room=self._room)
 
     def _room(self) -> int:
         return max(0, self.most - len(self.under_way))
@@ -84,46 +81,57 @@ class Scene:
         return len(self.under_way)
 
 
-@asynccontextmanager
-async def scene(most: int) -> AsyncIterator[Scene]:
+def played(most: int, play: Callable[[Scene], Awaitable[None]]) -> Scene:
+    """Play a scene while cycles run, in virtual time."""
     made = Scene(most)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        running = group.create_task(made.cycles.run())
-        yield made
-        running.cancel()
+
+    async def whole(_: LoopClock) -> None:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            running = group.create_task(made.cycles.run())
+            await play(made)
+            running.cancel()
+
+    in_no_time(whole)
+    return made
 
 
-async def test_no_more_is_decided_at_once_than_there_is_room_for() -> None:
-    async with scene(most=4) as this:
+def test_no_more_is_decided_at_once_than_there_is_room_for() -> None:
+    async def play(this: Scene) -> None:
         this.submit(*[1] * 12)
         assert await this.decided() == 4
         this.under_way.clear()
         this.cycles.go_on()
         assert await this.decided() == 4, "the end of a write is heard"
 
+    played(4, play)
 
-async def test_without_room_there_is_still_a_cycle_now_and_then() -> None:
-    async with scene(most=0) as this:
+
+def test_without_room_there_is_still_a_cycle_now_and_then() -> None:
+    async def play(this: Scene) -> None:
         this.submit(1, 1)
         while not this.under_way:
             await asyncio.sleep(0.05)
-        assert len(this.under_way) == 1
+
+    assert len(played(0, play).under_way) == 1
 
 
-async def test_who_needs_much_is_not_kept_out_by_decisions_that_wait_to_be_written() -> None:
-    async with scene(most=2) as this:
+def test_who_needs_much_is_not_kept_out_by_decisions_that_wait_to_be_written() -> None:
+    async def play(this: Scene) -> None:
         this.submit(*[1] * 10, LARGE, *[1] * 40)
         while len(this.admitted) < len(this.known):
             await this.decided()
             while this.under_way:
                 this.write()
+
+    this = played(2, play)
     place = this.admitted.index(Key("team/010"))
     assert place < 10 + this.most + 1, "its turn came when it was the oldest"
 
 
-async def test_who_waits_is_judged_again_now_and_then_while_nothing_happens() -> None:
-    async with scene(most=4) as this:
+def test_who_waits_is_judged_again_now_and_then_while_nothing_happens() -> None:
+    async def play(this: Scene) -> None:
         this.submit(NOMINAL + 1)
         while len(this.refusals) < 3:
             await asyncio.sleep(0.05)
-        assert set(this.refusals) == {Key("team/000")}
+
+    assert set(played(4, play).refusals) == {Key("team/000")}
