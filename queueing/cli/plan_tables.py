@@ -129,6 +129,7 @@ def _row(decision: Decision) -> tuple[str, str, str, str]:
             detail = "; ".join(_assignment(one) for one in decision["podSetAssignments"])
             detail += ", borrowing" if decision["borrowing"] else ""
             detail += ", only reserved" if decision["reservedOnly"] else ""
+            detail += "".join(f"; but {one}" for one in decision.get("warnings", ()))
         case "Preempt":
             detail = f"for {decision['preemptor']}: {decision['reason']}"
         case _:

@@ -97,6 +97,8 @@ class Admit:
     checks: tuple[CheckName, ...] = ()
     note: str = ""
     """Flavors considered and why they were passed over; part of the QuotaReserved event."""
+    warnings: tuple[str, ...] = ()
+    """Which of its pods there are no nodes for, as far as that is known."""
     mode: ClassVar[None] = None
     """What a `Wait` has instead: how far the judgement came."""
 

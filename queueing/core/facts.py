@@ -204,6 +204,8 @@ class FlavorFact:
     """The levels of that topology, as the engine knows them; None while it does not exist."""
     spreads: bool = False
     """Whether its topology spreads pods, instead of packing them into few domains."""
+    fixed: bool = False
+    """Whether no node of it is made on demand, so that pods have those that are there or none."""
     devices: Mapping[str, DeviceOffer] = field(default_factory=dict)
     """What its devices offer, by shape of the request."""
 

@@ -20,6 +20,7 @@ from queueing.core.decisions import (
 )
 from queueing.core.entries import Entry, Ruling
 from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy, Strategy
+from queueing.core.flavors.doubts import doubts
 from queueing.core.holders import Holder
 from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
 from queueing.core.nomination import World, nominate
@@ -339,8 +340,15 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         borrowing=assignment.borrow > 0,
         checks=checks,
         note=_note(entry) if assignment.passed_over or entry.demoted else "",
+        warnings=tuple(_doubts(entry, world)),
     )
     return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())
+
+
+def _doubts(entry: Entry, world: World) -> Iterator[str]:
+    """Yield for which of its pods there are no nodes; Kueue never asks."""
+    if world.settings.placement.heeds_annotations:
+        yield from doubts(entry.assignment, world.tree.forest)
 
 
 def _note(entry: Entry) -> str:

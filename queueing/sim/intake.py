@@ -228,8 +228,8 @@ class _Reader:
             for one in self._wire("RuntimeClass", cluster.RuntimeClass)
         }
         flavors = self._wire("ResourceFlavor", wire.ResourceFlavor)
-        self._places = any(one.spec.topology_name for one in flavors)
-        """Whether any flavor has a topology."""
+        self._places = any(map(surroundings.needs_nodes, flavors))
+        """Whether it matters for any flavor which nodes there are."""
         self._around: dict[str, Surroundings] = {}
         self._stakes = Stakes(self._wire)
         self._devices = SimulatedDevices(self._wire, configuration, as_kueue=as_kueue)

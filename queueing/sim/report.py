@@ -59,6 +59,7 @@ def decision_as_json(decision: Decision, *, explicit: bool = True) -> dict[str, 
                 "borrowing": decision.borrowing,
                 "reservedOnly": bool(decision.checks),
                 "podSetAssignments": _assignments(decision.pod_sets),
+                **({"warnings": list(decision.warnings)} if decision.warnings else {}),
             }
         case Preempt():
             return {

@@ -105,7 +105,7 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
             mixed=is_enabled(configuration, "TASProfileMixed"),
             balanced=is_enabled(configuration, "TASBalancedPlacement"),
             respects_preferences=is_enabled(configuration, "TASRespectNodeAffinityPreferred"),
-            spreads=compatibility is Compatibility.QUEUEING,
+            heeds_annotations=compatibility is Compatibility.QUEUEING,
         ),
         overlapping_flavors=is_enabled(configuration, "TASHandleOverlappingFlavors"),
         recompute_placement=is_enabled(

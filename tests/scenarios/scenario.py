@@ -106,6 +106,7 @@ def line(decision: Decision, *, explicit: bool = True) -> str:
             parts = [_assignment(decision.pod_sets)]
             parts += ["borrowing"] if decision.borrowing else []
             parts += ["reserved only"] if decision.checks else []
+            parts += [f"but {one}" for one in decision.warnings]
             return f"Admit {decision.workload} in {decision.cluster_queue}: {', '.join(parts)}"
         case Preempt():
             evicted = ", already evicted" if decision.already_evicted else ""

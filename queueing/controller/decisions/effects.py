@@ -277,6 +277,8 @@ class Effects:
             events.workload(meta, "QuotaReserved", reserved)
             admitted = messages.admitted(decision.cluster_queue, 0.0)
             events.workload(meta, "Admitted", f"{admitted}; {reserved}")
+        for told in decision.warnings:
+            events.workload(meta, "NodesLackRoom", told, warning=True)
 
 
 def _is_in(decision: Written, reply: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Puts the package together for one term: what it watches once a flavor has a topology."""
+"""Puts the package together for one term: what it watches once nodes matter for a flavor."""
 
 import asyncio
 from typing import Any, NoReturn
@@ -16,6 +16,7 @@ from queueing.core.topology.health import HealthRules
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Reflector, ReflectorSettings, WatchEvent
+from queueing.translate.inbound.surroundings import needs_nodes
 from queueing.translate.jobs.placed_pods import PlacedPod
 from queueing.translate.labels import POD_SET
 from queueing.translate.wire.nodes import BoundPod, Node
@@ -41,8 +42,8 @@ class Placement:
         self._needed = asyncio.Event()
 
     def flavors_changed(self) -> None:
-        """Take part from now on if a flavor has a topology."""
-        places = any(one.spec.topology_name for one in self._objects.flavors.values())
+        """Take part from now on if it matters for a flavor which nodes there are."""
+        places = any(map(needs_nodes, self._objects.flavors.values()))
         if places and not self._objects.places_pods:
             self._objects.places_pods = True
             self._pump.translate_anew()

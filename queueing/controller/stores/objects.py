@@ -66,7 +66,7 @@ class Objects:
     checks: dict[str, AdmissionCheck] = field(default_factory=dict)
     topologies: dict[str, Topology] = field(default_factory=dict)
     places_pods: bool = False
-    """Whether any flavor has, or had, a topology."""
+    """Whether it matters, or did, for any flavor which nodes there are."""
     namespaces: dict[str, Namespace] = field(default_factory=dict)
     runtime_classes: dict[str, RuntimeClass] = field(default_factory=dict)
     priority_classes: dict[str, PriorityClass] = field(default_factory=dict)

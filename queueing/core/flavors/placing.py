@@ -105,12 +105,12 @@ class Placing:
                 answer.troubles.append((one.pod_set.name, [Unreadable(problem)]))
                 sound = False
             else:
-                found.setdefault(flavor, []).append(_request(one.pod_set, one.count))
+                found.setdefault(flavor, []).append(request_of(one.pod_set, one.count))
         return found if sound else NOBODY
 
     def _flavor(self, answer: Assignment, number: int) -> tuple[FlavorName | None, str]:
         """Return the flavor with a topology that a pod set got, or why there is none."""
-        chosen = _flavors_of(answer, number)
+        chosen = flavors_of(answer, number)
         forest = self._tree.forest
         placing = sorted(one for one in chosen if forest.has(one))
         if len(placing) == 1:
@@ -120,7 +120,7 @@ class Placing:
         return None, NO_FLAVOR if self._rules.offer.places else NO_INFORMATION
 
 
-def _flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
+def flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
     """Return the flavors of a pod set; one that requests nothing has those of its group."""
     asked = answer.outline.totals[number]
     for part, choices in zip(answer.outline.parts, answer.choices, strict=False):
@@ -130,7 +130,8 @@ def _flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
     return set()
 
 
-def _request(pod_set: PodSet, count: int) -> PodSetRequest:
+def request_of(pod_set: PodSet, count: int) -> PodSetRequest:
+    """Return a pod set with so many pods as one to be placed."""
     return PodSetRequest(
         name=pod_set.name,
         count=count,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import chain
 
 from queueing.core.names import FlavorName
 from queueing.core.selectors import Toleration
-from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.assignment import HOSTNAME, Occupancy
 from queueing.core.topology.counts import Memory
 from queueing.core.topology.tree import (
     NO_LABELS,
@@ -37,6 +38,8 @@ class Forest:
         self._memories: dict[FlavorName, Memory] = {}
         self._nodes: dict[str, Node] = {}
         self._others: dict[str, Amounts] = {}
+        self._offers: dict[FlavorName, Memory] = {}
+        """What empty nodes offer, of flavors without a topology that are held against them."""
         self.is_used = False
         """Whether any flavor ever had a topology: else nothing is placed, and nothing to undo."""
         self._charged: OfLeaves = {}
@@ -72,16 +75,36 @@ class Forest:
     def drop_flavor(self, name: FlavorName) -> None:
         """Remove a flavor; what its workloads use counts again if it comes back."""
         self._memories.pop(name, None)
+        self._offers.pop(name, None)
+
+    def put_offer(
+        self,
+        name: FlavorName,
+        *,
+        node_labels: Mapping[str, str],
+        tolerations: tuple[Toleration, ...],
+    ) -> None:
+        """Add a flavor without a topology; nothing is ever used of what its nodes offer."""
+        tree = Tree("", (HOSTNAME,), node_labels=node_labels, tolerations=tolerations)
+        for node in self._nodes.values():
+            tree.put_node(node)
+        self._offers[name] = Memory(tree)
+
+    def offer(self, flavor: FlavorName) -> Memory | None:
+        """Return what the nodes of a flavor without a topology offer; None if that is not asked."""
+        return self._offers.get(flavor)
 
     def put_node(self, node: Node) -> Mapping[FlavorName, str]:
         """Add or change a node; return the flavors that set it aside, and why."""
         self._nodes[node.name] = node
         told = {name: one.tree.put_node(node) for name, one in self._memories.items()}
+        for one in self._offers.values():
+            one.tree.put_node(node)
         return {name: why for name, why in told.items() if why}
 
     def drop_node(self, name: str) -> None:
         self._nodes.pop(name, None)
-        for one in self._memories.values():
+        for one in chain(self._memories.values(), self._offers.values()):
             one.tree.drop_node(name)
 
     def set_others(self, node: str, usage: Amounts) -> None:

@@ -16,7 +16,7 @@ def too_few(found: TooFew, counts: Counts, search: Search) -> str:
         told += f" allows to fit only {found.slices} out of {wanted} {unit}(s)"
     else:
         told += f" doesn't allow to fit any of {wanted} {unit}(s)"
-    return told + _excluded(counts)
+    return told + excluded(counts)
 
 
 def _by_layer(level: int, counts: Counts, search: Search) -> str:
@@ -38,10 +38,10 @@ def _by_layer(level: int, counts: Counts, search: Search) -> str:
     return told
 
 
-def _excluded(counts: Counts) -> str:
+def excluded(counts: Counts) -> str:
     """Return how many leaves could not take even one pod, and why."""
-    excluded = sorted(f"{why}: {number}" for why, number in counts.excluded().items())
-    if not excluded:
+    told = sorted(f"{why}: {number}" for why, number in counts.excluded().items())
+    if not told:
         return ""
     nodes = len(counts.tree.domains.leaves)
-    return f". Total nodes: {nodes}; excluded: {', '.join(excluded)}"
+    return f". Total nodes: {nodes}; excluded: {', '.join(told)}"

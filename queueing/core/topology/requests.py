@@ -1,7 +1,7 @@
 """What a pod set asks of a topology, and what one search for it has to find."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from queueing.core.names import PodSetName, ResourceName
@@ -47,6 +47,10 @@ class Placeable:
     unreadable_selector: str = ""
     """Why the node selector cannot be used; empty if it can."""
     unreadable_affinity: str = ""
+
+    def kept_to(self, preferences: tuple[tuple[int, Term], ...] = ()) -> "Placeable":
+        """Return what decides which nodes are open to it, with these preferences among them."""
+        return replace(self, requests=(), preferences=preferences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,8 @@ class Profile:
     """Preferred domains get about equal parts where that is possible."""
     respects_preferences: bool = False
     """Preferred node affinity comes before capacity."""
-    spreads: bool = False
-    """Pods are spread on the flavors that say so. Kueue packs them on all."""
+    heeds_annotations: bool = False
+    """What our annotations on flavors say counts, such as that pods are spread. Kueue has none."""
 
 
 KUEUE_DEFAULTS = Profile()

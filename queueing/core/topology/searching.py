@@ -1,6 +1,6 @@
 """One search: a pod set, or workers with their leader, on the nodes of one flavor."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain, Unplaced
 from queueing.core.topology.balanced import Balance
@@ -71,7 +71,7 @@ def _shares(counts: Counts, wanted: Search, *, leaders: int, profile: Profile) -
         shares = Balance(domains, wanted, leaders).shares(room)
         if shares is not None:
             return shares
-    if profile.spreads and counts.tree.spreads:
+    if profile.heeds_annotations and counts.tree.spreads:
         shares = dealt(counts, wanted, leaders)
         if shares is not None:
             return shares
@@ -89,7 +89,7 @@ def _shape(
     scored = terms.profile.respects_preferences and bool(workers.pod.preferences)
     preferences = workers.pod.preferences if scored else ()
     return Shape(
-        pod=replace(workers.pod, requests=(), preferences=preferences),
+        pod=workers.pod.kept_to(preferences),
         requests=in_order(dict(workers.pod.requests), pods=1),
         leader=None if leader is None else in_order(dict(leader.pod.requests), pods=1),
         size=wanted.size,

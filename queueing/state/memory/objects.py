@@ -241,23 +241,21 @@ class Objects:
         """Join a flavor with the levels of its topology, and let the forest know both."""
         flavor = self.flavors.get(name)
         self._leveled.pop(name, None)
+        forest = self.tree.forest
+        forest.drop_flavor(name)
         if flavor is None:
-            self.tree.forest.drop_flavor(name)
             return
         topology = self.topologies.get(flavor.topology or "")
         levels = None if topology is None else topology.levels
         self._leveled[name] = replace(flavor, levels=levels)
-        if not levels or flavor.topology is None:
-            self.tree.forest.drop_flavor(name)
-            return
-        self.tree.forest.put_flavor(
-            name,
-            flavor.topology,
-            levels,
-            node_labels=flavor.node_labels,
-            tolerations=flavor.tolerations,
-        )
-        self.tree.forest.tree(name).spreads = flavor.spreads
+        labels, tolerations = flavor.node_labels, flavor.tolerations
+        if levels and flavor.topology is not None:
+            forest.put_flavor(
+                name, flavor.topology, levels, node_labels=labels, tolerations=tolerations
+            )
+            forest.tree(name).spreads = flavor.spreads
+        elif flavor.fixed:
+            forest.put_offer(name, node_labels=labels, tolerations=tolerations)
 
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]

@@ -7,7 +7,7 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
 from queueing.core.selectors import Taint
-from queueing.translate.labels import NAMESPACE, PLACEMENT, SPREAD
+from queueing.translate.labels import FIXED, NAMESPACE, NODES, PLACEMENT, SPREAD
 from queueing.translate.selectors import toleration
 from queueing.translate.wire import cluster, queues
 
@@ -22,7 +22,8 @@ def flavor(
 ) -> FlavorFact:
     """Translate a ResourceFlavor, with what its devices offer to the shapes that are asked for.
 
-    Without `places_pods` its topology means nothing, as in Kueue with the gate off.
+    Without `places_pods` its topology means nothing, as in Kueue with the gate off, and its nodes
+    are not known.
     """
     spec = found.spec
     return FlavorFact(
@@ -35,8 +36,18 @@ def flavor(
         tolerations=tuple(map(toleration, spec.tolerations)),
         topology=(spec.topology_name or None) if places_pods else None,
         spreads=found.metadata.annotations.get(PLACEMENT) == SPREAD,
+        fixed=places_pods and _is_fixed(found),
         devices=devices,
     )
+
+
+def needs_nodes(found: queues.ResourceFlavor) -> bool:
+    """Say whether it matters for a flavor which nodes there are."""
+    return bool(found.spec.topology_name) or _is_fixed(found)
+
+
+def _is_fixed(found: queues.ResourceFlavor) -> bool:
+    return found.metadata.annotations.get(NODES) == FIXED
 
 
 def check(found: queues.AdmissionCheck) -> CheckFact:

@@ -67,5 +67,24 @@ async def test_a_victim_that_finished_before_its_eviction_was_written_is_not_evi
         assert not true("Evicted")(await w.get("Workload", "low"))
 
 
+async def test_an_admission_of_more_pods_than_the_nodes_could_hold_is_told_by_an_event(
+    world: MakeWorld,
+) -> None:
+    """The nodes of the flavor are all there, and have none for a pod of 1,000 CPUs."""
+    metadata = {**FLAVOR["metadata"], "annotations": {"queueing.dev/nodes": "Fixed"}}
+    huge = workload("huge", 0)
+    container = huge["spec"]["podSets"][0]["template"]["spec"]["containers"][0]
+    container["resources"] = {"requests": {"cpu": "1000"}}
+    async with world() as w:
+        await w.make({**FLAVOR, "metadata": metadata}, cluster_queue("2000"), LOCAL_QUEUE)
+        await w.make(workload("small", 0), huge)
+        told = await w.event("can hold none of 1 pod(s) of pod set main, even if they were empty")
+        await w.until("Workload", "small", true("Admitted"))
+        await w.until("Workload", "huge", true("Admitted"))
+        warned = [one for one in await w.list("Event") if one["reason"] == "NodesLackRoom"]
+    assert (told["type"], told["regarding"]["name"]) == ("Warning", "huge")
+    assert len(warned) == 1
+
+
 def _holds_nothing(one: Wire) -> bool:
     return bool(one.get("status", {}).get("admittedWorkloads") == 0)

@@ -12,7 +12,7 @@ from queueing.core.topology.searching import Terms
 from tests.core.topology.builders import FLAVOR, LEVELS, MAIN, S, node, pods, told
 from tests.core.topology.random_worlds import requests, world
 
-SPREAD = Terms(profile=Profile(spreads=True))
+SPREAD = Terms(profile=Profile(heeds_annotations=True))
 PACKED = Terms(profile=Profile())
 
 
