@@ -201,9 +201,11 @@ class FlavorFact:
     tolerations: tuple[Toleration, ...] = ()
     topology: str | None = None
     levels: tuple[str, ...] | None = None
-    """The levels of that topology, as the engine knows them; None while it does not exist."""
+    """The levels of its topologies, as the engine knows them; None while its own does not exist."""
     spreads: bool = False
     """Whether its topology spreads pods, instead of packing them into few domains."""
+    nearer: tuple[str, ...] = ()
+    """Further topologies, in the order in which pods prefer them."""
     fixed: bool = False
     """Whether no node of it is made on demand, so that pods have those that are there or none."""
     devices: Mapping[str, DeviceOffer] = field(default_factory=dict)

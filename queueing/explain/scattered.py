@@ -8,6 +8,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, Key, ResourceName
 from queueing.core.placed_usage import places_of
 from queueing.core.quantities import quantity
+from queueing.core.topology.nearness import home
 from queueing.core.topology.requests import PODS, Requests
 from queueing.core.topology.tree import Tree
 from queueing.core.usage import PodSetDemand
@@ -30,7 +31,7 @@ def scattered(memory: Memory, entry: Entry, pod_set: str, enough: Enough) -> str
     pod = demand.pod_set.placeable
     if flavor is None or pod is None:
         return ""
-    tree = memory.tree.forest.tree(flavor)
+    tree = home(memory.tree.forest.memories(flavor), demand.pod_set.topology).tree
     asked = tuple(one for one in pod.requests if one[1] and one[0] != PODS)
     if not asked or not tree.domains.leaves:
         return ""

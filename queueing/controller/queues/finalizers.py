@@ -27,6 +27,7 @@ from queueing.kube.resources import (
     Resource,
 )
 from queueing.state.engine import Engine
+from queueing.translate.inbound.surroundings import nearer
 from queueing.translate.labels import RESOURCE_IN_USE
 from queueing.translate.wire.meta import Meta
 
@@ -154,7 +155,7 @@ class Finalizers:
             for rule in queue.spec.admission_checks_strategy.admission_checks
         }
         yield ADMISSION_CHECKS, [one.metadata for one in found.checks.values()], checks.__contains__
-        places = {one.spec.topology_name for one in flavors}
+        places = {name for one in flavors for name in (one.spec.topology_name, *nearer(one))}
         yield TOPOLOGIES, [one.metadata for one in found.topologies.values()], places.__contains__
 
     def _queue_is_used(self, name: str) -> bool:

@@ -11,7 +11,9 @@ node, and `encode` gives an assignment the form in which it is stored.
 The way of a search: `requests` says what is to be found. `counts` knows how much of it fits into
 each domain, and counts again only what changed. `choosing` takes a level and domains there,
 `descent` goes down to the leaves (`taking` is one step of it), `balanced` and `dealing` are other
-ways to do both, and `refusals` tells why there is no place.
+ways to do both, and `refusals` tells why there is no place. Where a flavor has several topologies,
+`nearness` says which are searched, and for what. `offers` tells of flavors without a topology how
+many pods their nodes could hold.
 
 Invariants: a search changes nothing; no assignment exceeds what is free in any leaf; the order in
 which nodes and usage were told does not matter.

@@ -1,8 +1,7 @@
 """The topologies of all flavors over the same nodes, and the usage that they share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain
 
 from queueing.core.names import FlavorName
 from queueing.core.selectors import Toleration
@@ -31,11 +30,14 @@ class Forest:
     remembered also where no tree counts it (yet).
     """
 
-    def __init__(self, *, overlap: bool = True) -> None:
-        self._overlap = overlap
+    def __init__(self, *, overlap: bool = True, further: bool = True) -> None:
+        """With `further` a flavor may have more topologies than the one that Kueue knows."""
+        self._overlap, self._further = overlap, further
         self.journal = Journal()
         """The undo log of all trees."""
         self._memories: dict[FlavorName, Memory] = {}
+        self._beside: dict[FlavorName, tuple[Memory, ...]] = {}
+        """Further topologies over nodes of a flavor's own one, in the order of preference."""
         self._nodes: dict[str, Node] = {}
         self._others: dict[str, Amounts] = {}
         self._offers: dict[FlavorName, Memory] = {}
@@ -54,7 +56,10 @@ class Forest:
         node_labels: Mapping[str, str] = NO_LABELS,
         tolerations: tuple[Toleration, ...] = (),
     ) -> Mapping[str, str]:
-        """Add or change a flavor; return which nodes are set aside, and why."""
+        """Add or change a flavor; return which nodes are set aside, and why.
+
+        It has no further topologies until it is said which.
+        """
         tree = Tree(
             topology,
             levels,
@@ -62,19 +67,58 @@ class Forest:
             tolerations=tolerations,
             journal=self.journal,
         )
-        for (flavors, hosts), usage in self._charged.items():
-            if self._counts(name, tree, flavors, hosts=hosts):
-                tree.charge(usage)
-        self._memories[name] = Memory(tree)
+        self._memories[name], self._beside[name] = Memory(tree), ()
         self.is_used = True
-        for node, others in self._others.items():
-            tree.set_others(node, others)
+        self._fill(name, tree)
         told = {node.name: tree.put_node(node) for node in self._nodes.values()}
         return {node: why for node, why in told.items() if why}
+
+    def put_nearer(self, flavor: FlavorName, topologies: Mapping[str, tuple[str, ...]]) -> None:
+        """Give a flavor further topologies, by name: their levels, in the order of preference.
+
+        They share the leaves of the flavor's own one, so that the lowest level of all must be the
+        hostname; others are left out.
+        """
+        own = self._memories[flavor].tree
+        trees = [
+            Tree(
+                name,
+                levels,
+                node_labels=own.node_labels,
+                tolerations=own.tolerations,
+                journal=self.journal,
+            )
+            for name, levels in topologies.items()
+            if self._further and own.hosts and levels[-1] == HOSTNAME
+        ]
+        self._beside[flavor] = tuple(map(Memory, trees))
+        for tree in trees:
+            self._fill(flavor, tree)
+        for node in self._nodes.values():
+            self._put_node(flavor, node)
+
+    def _fill(self, flavor: FlavorName, tree: Tree) -> None:
+        """Count in a new tree of a flavor what is used of nodes."""
+        for (flavors, hosts), usage in self._charged.items():
+            if self._counts(flavor, tree, flavors, hosts=hosts):
+                tree.charge(usage)
+        for node, others in self._others.items():
+            tree.set_others(node, others)
+
+    def _put_node(self, flavor: FlavorName, node: Node) -> str:
+        """Add or change a node of a flavor; what is set aside has no place beside, either."""
+        why = self._memories[flavor].tree.put_node(node)
+        for one in self._beside[flavor]:
+            if why:
+                one.tree.drop_node(node.name)
+            else:
+                one.tree.put_node(node)
+        return why
 
     def drop_flavor(self, name: FlavorName) -> None:
         """Remove a flavor; what its workloads use counts again if it comes back."""
         self._memories.pop(name, None)
+        self._beside.pop(name, None)
         self._offers.pop(name, None)
 
     def put_offer(
@@ -97,14 +141,16 @@ class Forest:
     def put_node(self, node: Node) -> Mapping[FlavorName, str]:
         """Add or change a node; return the flavors that set it aside, and why."""
         self._nodes[node.name] = node
-        told = {name: one.tree.put_node(node) for name, one in self._memories.items()}
+        told = {name: self._put_node(name, node) for name in self._memories}
         for one in self._offers.values():
             one.tree.put_node(node)
         return {name: why for name, why in told.items() if why}
 
     def drop_node(self, name: str) -> None:
         self._nodes.pop(name, None)
-        for one in chain(self._memories.values(), self._offers.values()):
+        for tree in self._trees(self._memories):
+            tree.drop_node(name)
+        for one in self._offers.values():
             one.tree.drop_node(name)
 
     def set_others(self, node: str, usage: Amounts) -> None:
@@ -112,12 +158,21 @@ class Forest:
         self._others.pop(node, None)
         if usage:
             self._others[node] = usage
-        for one in self._memories.values():
-            one.tree.set_others(node, usage)
+        for tree in self._trees(self._memories):
+            tree.set_others(node, usage)
 
     def memory(self, flavor: FlavorName) -> Memory:
         """Return a flavor's tree and counts; raises KeyError if it has no topology."""
         return self._memories[flavor]
+
+    def memories(self, flavor: FlavorName) -> tuple[Memory, ...]:
+        """Return a flavor's trees and counts: its own topology, then the further ones in order."""
+        return self._memories[flavor], *self._beside[flavor]
+
+    def levels(self, flavor: FlavorName) -> tuple[str, ...]:
+        """Return the levels that pods may ask for in a flavor."""
+        named = (level for one in self.memories(flavor) for level in one.tree.levels)
+        return tuple(dict.fromkeys(named))
 
     def has(self, flavor: FlavorName) -> bool:
         return flavor in self._memories
@@ -130,9 +185,8 @@ class Forest:
         """Count what a workload uses that is placed, or with sign -1 no longer."""
         self._sum(self._charged, one, sign)
         self.journal.note(partial(self._sum, self._charged, one, -sign))
-        for name, memory in self._memories.items():
-            if self._counts(name, memory.tree, one.flavors, hosts=one.hosts):
-                memory.tree.charge(one.usage, sign)
+        for tree in self._trees(self._counting(one.flavors, hosts=one.hosts)):
+            tree.charge(one.usage, sign)
 
     def hold(self, one: Occupancy, sign: int = 1) -> None:
         """Count what a placed workload holds now, or with sign -1 no longer.
@@ -165,9 +219,8 @@ class Forest:
     def assume(self, flavor: FlavorName, usage: Usage) -> None:
         """Count what an earlier pod set of the same workload will use; only inside an attempt."""
         hosts = self._memories[flavor].tree.hosts
-        for name, memory in self._memories.items():
-            if self._counts(name, memory.tree, (flavor,), hosts=hosts):
-                memory.tree.assume(usage)
+        for tree in self._trees(self._counting((flavor,), hosts=hosts)):
+            tree.assume(usage)
 
     def attempt(self) -> Journal:
         """Return a context that undoes all changes of what is charged that are made in it.
@@ -187,9 +240,8 @@ class Forest:
         """Return the flavors in whose trees what is placed counts, and has a leaf."""
         return {
             name
-            for name, memory in self._memories.items()
-            if self._counts(name, memory.tree, one.flavors, hosts=one.hosts)
-            and not one.usage.keys().isdisjoint(memory.tree.domains.leaf_of)
+            for name in self._counting(one.flavors, hosts=one.hosts)
+            if not one.usage.keys().isdisjoint(self._memories[name].tree.domains.leaf_of)
         }
 
     def leaves_of(self, node: str) -> set[str]:
@@ -201,6 +253,18 @@ class Forest:
     def picture(self) -> Mapping[str, OfLeaves]:
         """Return what is charged and held, for invariants."""
         return {"charged": self._charged, "held": self._held}
+
+    def _trees(self, flavors: Iterable[FlavorName]) -> Iterator[Tree]:
+        for name in flavors:
+            yield from (one.tree for one in self.memories(name))
+
+    def _counting(self, flavors: Iterable[FlavorName], *, hosts: bool) -> list[FlavorName]:
+        """Return the flavors whose trees count what is placed in the leaves of some flavors."""
+        return [
+            name
+            for name, one in self._memories.items()
+            if self._counts(name, one.tree, flavors, hosts=hosts)
+        ]
 
     def _counts(
         self, name: FlavorName, tree: Tree, flavors: Iterable[FlavorName], *, hosts: bool

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from queueing.core.names import FlavorName, PodSetName
 from queueing.core.topology.assignment import Assignment, Unplaced
 from queueing.core.topology.forest import Forest
+from queueing.core.topology.nearness import nearest
 from queueing.core.topology.requests import PodSetRequest, in_order
-from queueing.core.topology.searching import Terms, search
+from queueing.core.topology.searching import Terms
 
 Places = dict[PodSetName, Assignment | Unplaced]
 PAIR = 2
@@ -27,7 +28,7 @@ def place(
             for workers, leader in _groups(wanted[flavor]):
                 while earlier:
                     assume(forest, *earlier.pop())
-                placed = search(forest.memory(flavor), workers, leader, terms)
+                placed = nearest(forest.memories(flavor), workers, leader, terms)
                 if isinstance(placed, Unplaced):
                     found |= {one.name: placed for one in (workers, leader) if one is not None}
                     break

@@ -7,6 +7,7 @@ from dataclasses import replace
 from queueing.core.names import FlavorName
 from queueing.core.topology.assignment import Assignment, Domain, Unplaced
 from queueing.core.topology.forest import Forest
+from queueing.core.topology.nearness import home
 from queueing.core.topology.placement import Places, assume
 from queueing.core.topology.requests import PODS, Layer, PodSetRequest
 from queueing.core.topology.searching import Terms, assignment, search
@@ -44,7 +45,8 @@ def replace_node(
                 found[one.name] = moved if isinstance(moved, Unplaced) else nothing
                 break
             assume(forest, flavor, one, moved)
-            found[one.name] = _merged(forest.tree(flavor), kept, moved)
+            tree = home(forest.memories(flavor), one.topology).tree
+            found[one.name] = _merged(tree, kept, moved)
     return found
 
 
@@ -64,7 +66,8 @@ def _moved(
     terms: Terms,
 ) -> Assignment | Unplaced:
     """Find domains for the lost pods, together with the kept ones as far as that is required."""
-    tree = forest.tree(flavor)
+    memory = home(forest.memories(flavor), lost.topology)
+    tree = memory.tree
     gone = next((one for one in kept if one.key not in tree.domains.leaf_of), None)
     if gone is not None:
         return Unplaced(
@@ -72,7 +75,7 @@ def _moved(
             f" as it contains the stale domain {gone.values[0]}"
         )
     within, wanted = _confined(tree, lost, kept)
-    placed = search(forest.memory(flavor), wanted, None, terms, within)
+    placed = search(memory, wanted, None, terms, within)
     return placed if isinstance(placed, Unplaced) else placed.workers
 
 

@@ -73,6 +73,12 @@ class TopologyRequest:
     group: str = ""
     """Two pod sets of one group, a leader and its workers, are placed together."""
 
+    @property
+    def named(self) -> set[str]:
+        """The levels that are asked for."""
+        asked = self.required or self.preferred
+        return {one.topology for one in self.slices} | ({asked} if asked else set())
+
 
 NOTHING_ASKED = TopologyRequest()
 

@@ -254,7 +254,11 @@ class Memory:
     @classmethod
     def empty(cls, settings: Settings) -> "Memory":
         """Return the memory of a new engine, to which no fact is known."""
-        tree = QuotaTree(Forest(overlap=settings.overlapping_flavors))
+        tree = QuotaTree(
+            Forest(
+                overlap=settings.overlapping_flavors, further=settings.placement.heeds_annotations
+            )
+        )
         shared = settings.admission_fair_sharing
         turns = None if shared is None else Turns(shared)
         rules = settings.rules

@@ -188,7 +188,11 @@ class Objects:
             case CheckFact(name=check):
                 return self._reach(lambda queue: any(one.name == check for one in queue.checks))
             case TopologyFact(name=topology):
-                using = {one.name for one in self.flavors.values() if one.topology == topology}
+                using = {
+                    one.name
+                    for one in self.flavors.values()
+                    if topology in (one.topology, *one.nearer)
+                }
                 return self._reach_flavors(using)
             case Node() as node:
                 forest = self.tree.forest
@@ -247,15 +251,18 @@ class Objects:
             return
         topology = self.topologies.get(flavor.topology or "")
         levels = None if topology is None else topology.levels
-        self._leveled[name] = replace(flavor, levels=levels)
         labels, tolerations = flavor.node_labels, flavor.tolerations
         if levels and flavor.topology is not None:
             forest.put_flavor(
                 name, flavor.topology, levels, node_labels=labels, tolerations=tolerations
             )
+            known = [self.topologies[one] for one in flavor.nearer if one in self.topologies]
+            forest.put_nearer(name, {one.name: one.levels for one in known if one.levels})
             forest.tree(name).spreads = flavor.spreads
+            levels = forest.levels(name)
         elif flavor.fixed:
             forest.put_offer(name, node_labels=labels, tolerations=tolerations)
+        self._leveled[name] = replace(flavor, levels=levels)
 
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]

@@ -7,7 +7,7 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
 from queueing.core.selectors import Taint
-from queueing.translate.labels import FIXED, NAMESPACE, NODES, PLACEMENT, SPREAD
+from queueing.translate.labels import FIXED, NAMESPACE, NEARER, NODES, PLACEMENT, SPREAD
 from queueing.translate.selectors import toleration
 from queueing.translate.wire import cluster, queues
 
@@ -36,6 +36,7 @@ def flavor(
         tolerations=tuple(map(toleration, spec.tolerations)),
         topology=(spec.topology_name or None) if places_pods else None,
         spreads=found.metadata.annotations.get(PLACEMENT) == SPREAD,
+        nearer=nearer(found) if places_pods else (),
         fixed=places_pods and _is_fixed(found),
         devices=devices,
     )
@@ -44,6 +45,14 @@ def flavor(
 def needs_nodes(found: queues.ResourceFlavor) -> bool:
     """Say whether it matters for a flavor which nodes there are."""
     return bool(found.spec.topology_name) or _is_fixed(found)
+
+
+def nearer(found: queues.ResourceFlavor) -> tuple[str, ...]:
+    """Return the further topologies that a flavor with a topology names."""
+    if not found.spec.topology_name:
+        return ()
+    named = found.metadata.annotations.get(NEARER, "").split(",")
+    return tuple(dict.fromkeys(one.strip() for one in named if one.strip()))
 
 
 def _is_fixed(found: queues.ResourceFlavor) -> bool:
