@@ -119,3 +119,34 @@ async def test_first_admissions_of_several_queues_do_not_wait_for_each_other(
         for name in names:
             await w.workload(name, true("Admitted"))
     assert all_there.is_set()
+
+
+async def test_a_further_topology_that_a_flavor_names_is_kept_when_it_is_deleted(
+    world: MakeWorld,
+) -> None:
+    annotations = {"queueing.dev/nearer-topologies": "absent, link"}
+    flavor = {
+        **FLAVOR,
+        "metadata": {**FLAVOR["metadata"], "annotations": annotations},
+        "spec": {**FLAVOR["spec"], "topologyName": "dc"},
+    }
+    async with world() as w:
+        await w.make(*map(topology, ("dc", "link", "other")), flavor)
+        for name in ("dc", "link", "other"):
+            await w.until("Topology", name, holds)
+        for name in ("link", "other"):
+            await w.delete("Topology", name)
+        await w.until_gone("Topology", "other")
+        kept = await w.get("Topology", "link")
+        assert holds(kept)
+        assert "deletionTimestamp" in kept["metadata"]
+
+
+def topology(name: str) -> Wire:
+    levels = [{"nodeLabel": f"{name}/rack"}, {"nodeLabel": "kubernetes.io/hostname"}]
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Topology",
+        "metadata": {"name": name},
+        "spec": {"levels": levels},
+    }
