@@ -22,6 +22,7 @@ from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.kinds import Kinds
 from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
+from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.jobs.strays import Strays
@@ -215,6 +216,7 @@ class Parts:
         return Dependencies(
             term=self.term,
             rules=self._rules.jobs,
+            is_managed=Managed(self.objects, self._rules.jobs),
             departing=self._departing,
             late_reservations=self._late_reservations,
             barrier=self.checkpoints.barrier,

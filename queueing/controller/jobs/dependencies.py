@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from queueing.controller.jobs.managed import JobRules
+from queueing.controller.jobs.managed import JobRules, Managed
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.term import Term
 from queueing.controller.workloads.departing_pods import DepartingPods
@@ -27,6 +27,7 @@ class Dependencies:
 
     term: Term
     rules: JobRules
+    is_managed: Managed
     departing: DepartingPods
     late_reservations: LateReservations
     barrier: Barrier

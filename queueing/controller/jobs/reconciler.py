@@ -13,7 +13,6 @@ from queueing.controller.jobs.ancestry import NOT_ADMITTED, Ancestry
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
 from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.membership import Membership
 from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.parts import Part
@@ -50,7 +49,7 @@ class JobReconciler:
         self._events, self._barrier = term.events, dependencies.barrier
         self._deferral, self._departing = term.deferral, dependencies.departing
         self._quiescence = dependencies.quiescence
-        self._is_managed = Managed(term.objects, dependencies.rules)
+        self._is_managed = dependencies.is_managed
         self._ancestry = Ancestry(term.objects, self._is_managed)
         self._owners = Owners(term.objects, term.writes, self._ancestry)
         self._membership = Membership(

@@ -10,7 +10,6 @@ Called by `reconciler` before anything else looks at a pod, if pods are queued a
 from collections.abc import Callable
 
 from queueing.controller.jobs.dependencies import Dependencies
-from queueing.controller.jobs.managed import Managed
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs.patches import MergePatch
@@ -32,7 +31,7 @@ class Strays:
         term = dependencies.term
         self._objects, self._writes, self._events = term.objects, term.writes, term.events
         self._lose, self._forget = lose, forget
-        self._is_managed = Managed(term.objects, dependencies.rules)
+        self._is_managed = dependencies.is_managed
 
     async def look(self, key: Key) -> bool:
         """Find out about a pod that is not watched; False for all else."""

@@ -9,7 +9,6 @@ from typing import assert_never
 
 from queueing.controller.jobs.actions import Discard, Follow, LetGo, Match
 from queueing.controller.jobs.dependencies import Dependencies
-from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.pod_owners import marking
 from queueing.controller.pod_owners.revisions import Revisions, StatefulSet, ungated
@@ -59,7 +58,7 @@ class PodOwners:
         term = dependencies.term
         self._objects, self._rules, self._queue = term.objects, dependencies.rules, term.queues.jobs
         self._writes, self._events, self._clock = term.writes, term.events, term.clock
-        self._is_managed = Managed(term.objects, dependencies.rules)
+        self._is_managed = dependencies.is_managed
         self._workloads = WorkloadWriter(dependencies)
         self._revisions = Revisions(term.queues.jobs.add)
         self._kinds = kinds
