@@ -54,6 +54,7 @@ def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **opt
     quota, and who waits in it for which reason.
     """
     from queueing.cli.explanations import ask_a_cluster, plain, work_out  # noqa: PLC0415 - slow
+    from queueing.explain.model import WorkloadExplanation  # noqa: PLC0415 - with it
     from queueing.explain.text import written  # noqa: PLC0415 - with it
     from queueing.sim.documents import load  # noqa: PLC0415 - with it
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
@@ -68,6 +69,7 @@ def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **opt
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     click.echo(written(answer) if output == "text" else structured(plain(answer), output))
-    if output == "text" and not files and sys.stdout.isatty():
+    is_linked = isinstance(answer, WorkloadExplanation) and answer.page
+    if output == "text" and not files and not is_linked and sys.stdout.isatty():
         where = f" -n {options['namespace']}" if options["namespace"] else ""
         click.echo(f"\nOn a page that follows it: queueing ui {asked.spelled}{where}")

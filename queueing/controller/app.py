@@ -73,6 +73,8 @@ class Options:
     compatibility: Compatibility = Compatibility.QUEUEING
     drivers: frozenset[Driver] = USUAL_DRIVERS
     """The ways in which this installation may ask a workload's pods to save a checkpoint."""
+    page: str = ""
+    """Where visitors find the page; empty where that is not known."""
     cluster: Cluster | None = None
     kubeconfig: str | None = None
     context: str | None = None
@@ -138,7 +140,7 @@ class App:
         self._identity = identity()
         configuration = options.configuration
         rules = controller_rules(configuration, options.compatibility, identity=self._identity)
-        self._rules = replace(rules, drivers=options.drivers)
+        self._rules = replace(rules, drivers=options.drivers, page=options.page)
         self._elects = configuration.leader_election.leader_elect
         self._outdated = asyncio.Event()
         """Set when the policies must be looked at again."""

@@ -101,7 +101,7 @@ class Parts:
         self.recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
-        self._events = Events(self.recorder, self._rules.settings.compatibility)
+        self._events = Events(self.recorder, self._rules.settings.compatibility, self._rules.page)
         self.queues = WorkQueues()
         self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
         self.kinds = Kinds(client, self.pump, self.objects, self._rules.external)

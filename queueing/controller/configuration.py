@@ -62,6 +62,8 @@ class ControllerRules:
     """The namespace of this installation."""
     drivers: frozenset[Driver] = USUAL_DRIVERS
     """The ways in which pods may be asked to save a checkpoint."""
+    page: str = ""
+    """Where visitors find the page; empty where that is not known."""
     budget: int = BUDGET
     """How many heads a cycle judges before it lets the event loop run."""
     job_workers: int = JOB_WORKERS

@@ -235,6 +235,8 @@ class WorkloadExplanation(
     remedies_note: str = ""
     """Why there may be remedies that were not looked for; empty if all were."""
     run: Run | None = None
+    page: str = ""
+    """Its address on the page; empty where the controller does not know that of the page."""
     estimate: Estimate | None = None
     """When it will be admitted; null unless that was asked for."""
 

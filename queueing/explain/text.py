@@ -50,6 +50,8 @@ def _workload(answer: WorkloadExplanation) -> Iterator[str]:
         yield from _remedies(answer)
     if answer.run is not None:
         yield from _run(answer.run, leaving=answer.state == "Leaving")
+    if answer.page:
+        yield from ("", f"On the page: {answer.page}")
 
 
 def estimated(one: Estimate) -> Iterator[str]:

@@ -56,12 +56,16 @@ class Regarding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventNote:
-    """What happened: `reason` and `action` are words for machines, `message` is for people."""
+    """What happened: `reason` and `action` are words for machines, `message` is for people.
+
+    A `link` is put behind the message, which is cut for it where both are too long.
+    """
 
     reason: str
     action: str
     message: str
     type: EventType = EventType.NORMAL
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,14 +300,22 @@ class EventRecorder:
             "action": note.action,
             "reason": note.reason,
             "type": note.type.value,
-            "note": _cut(note.message),
+            "note": _written(note),
             "regarding": reference,
         }
 
 
-def _cut(text: str) -> str:
+def _written(note: EventNote) -> str:
+    if not note.link:
+        return _cut(note.message)
+    link = f" ({note.link})"
+    room = _NOTE_LIMIT - len(link.encode())
+    return _cut(note.message, room) + link if room > 0 else _cut(note.message)
+
+
+def _cut(text: str, limit: int = _NOTE_LIMIT) -> str:
     """Return as much of a text as a note may have, without a part of a character at its end."""
-    return text.encode()[:_NOTE_LIMIT].decode(errors="ignore")
+    return text.encode()[:limit].decode(errors="ignore")
 
 
 def _end(series: _Series) -> None:

@@ -58,12 +58,14 @@ async def refusal(allowed: Allowed, request: web.Request, told: str) -> web.Resp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
-    """Who is asked for what this replica does not know."""
+    """Who is asked for what this replica does not know, and where else there is something."""
 
     ask: Callable[[web.Request], Awaitable[web.Response | None]]
     """Has the leader's replica answer; None when nobody can."""
     exists: Callable[[Target], Awaitable[bool]]
     """Says whether a queue is there that the controller does not know yet."""
+    page: str = ""
+    """Where visitors find the page; empty where that is not known."""
 
 
 def led(models: ReadModels, allowed: Allowed, elsewhere: Elsewhere, handler: Handler) -> Handler:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from aiohttp import web
+from msgspec.structs import replace
 
-from queueing.explain.model import ANSWERS
+from queueing.explain.model import ANSWERS, WorkloadExplanation
 from queueing.explain.redaction import redacted
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
 from queueing.serving.answering import Allowed, Elsewhere, Handler, document, failure
@@ -20,6 +21,7 @@ from queueing.serving.explanations import (
 )
 from queueing.serving.read_models import NoAnswerError, ReadModels
 from queueing.serving.visibility import QueryError
+from queueing.translate.page_links import workload_page
 
 RESOURCES = {"clusterqueues": CLUSTER_QUEUES, "localqueues": LOCAL_QUEUES, "workloads": WORKLOADS}
 
@@ -33,6 +35,7 @@ def add_explanations(
 ) -> None:
     """Add the routes. Who may not name others gets answers without workloads of other namespaces.
 
+    Workloads are told with their address on the page.
     A queue or workload that is there, but that the controller does not know yet, is 503.
     """
 
@@ -62,13 +65,16 @@ def add_explanations(
             if not namespace or told.status != web.HTTPOk.status_code:
                 return told
             try:
-                if await may_name_others(request):
-                    return told
+                names_others = await may_name_others(request)
             except ReviewError as error:
                 return failure(500, "InternalError", f"Internal error occurred: {error}")
             body = told.body if isinstance(told, web.Response) else None
             known = ANSWERS.decode(body if isinstance(body, bytes) else b"")
-            return document(redacted(known, namespace))
+            if not names_others:
+                known = redacted(known, namespace)
+            if isinstance(known, WorkloadExplanation):
+                known = replace(known, page=workload_page(elsewhere.page, namespace, known.name))
+            return document(known)
 
         return answer
 

@@ -86,6 +86,8 @@ class ServingOptions:
     """How soon a leader sees that it has lost the Lease."""
     visibility_name: str = ""
     """The name in the certificate under which replicas ask each other."""
+    page: str = ""
+    """Where visitors find the page; empty where that is not known."""
     tls: TlsSettings = USUAL
     alive_path: str = "/healthz"
     """Where the liveness probe is answered, beside /healthz."""
@@ -126,7 +128,7 @@ async def serve(
         )
         uninstallation = Uninstallation(client, SystemClock(), options.lease, options.noticed_s)
         forwarder = _forwarder(options, client, identity)
-        elsewhere = _elsewhere(client, forwarder)
+        elsewhere = _elsewhere(client, forwarder, options.page)
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
         metrics = metrics_application(models, reviewer.may_read_path)
         estimates = None if estimated is None else Estimates(models, estimated)
@@ -181,7 +183,7 @@ def _forwarder(options: ServingOptions, client: Client, identity: Identity) -> F
     return Forwarder(client, options.lease, options.visibility_name, lambda: identity.authority)
 
 
-def _elsewhere(client: Client, forwarder: Forwarder | None) -> Elsewhere:
+def _elsewhere(client: Client, forwarder: Forwarder | None, page: str) -> Elsewhere:
     """Return what answers for other replicas' knowledge, and for what no replica knows."""
 
     async def ask(request: web.Request) -> web.Response | None:
@@ -195,7 +197,7 @@ def _elsewhere(client: Client, forwarder: Forwarder | None) -> Elsewhere:
             return not isinstance(error, NotFoundError)
         return True
 
-    return Elsewhere(ask=ask, exists=exists)
+    return Elsewhere(ask=ask, exists=exists, page=page)
 
 
 class _Site:

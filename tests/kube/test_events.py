@@ -64,6 +64,26 @@ async def test_a_note_is_cut_to_as_many_bytes_as_the_server_takes(
     assert note == "a" + letter * ((1024 - 1) // len(letter.encode()))
 
 
+@pytest.mark.parametrize(
+    ("message", "link", "want"),
+    [
+        pytest.param("short", "https://q/ui", "short (https://q/ui)", id="behind the message"),
+        pytest.param(
+            "x" * 2000, "https://q/ui", "x" * 1009 + " (https://q/ui)", id="the message is cut"
+        ),
+        pytest.param("short", "https://q/" + "u" * 2000, "short", id="a link without room"),
+    ],
+)
+async def test_a_link_is_written_whole_or_not_at_all(
+    server: Any, client: Client, message: str, link: str, want: str
+) -> None:
+    server.otherwise = server.reply(201)
+    async with recording(client, HandClock()) as (recorder, _):
+        recorder.record(WORKLOAD, replace(ADMITTED, message=message, link=link))
+    (seen,) = server.seen
+    assert json.loads(seen.body)["note"] == want
+
+
 async def test_an_event_about_a_cluster_wide_object_is_in_default(
     server: Any, client: Client
 ) -> None:

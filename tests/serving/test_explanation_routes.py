@@ -1,6 +1,7 @@
 """Explanations over HTTP: who may ask, and whose names they read."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from aiohttp import web
 from queueing.explain.model import HIDDEN, Blocker, Explanation, Group, Place, QueueExplanation
 from queueing.explain.model import WorkloadExplanation as Explained
 from queueing.kube.resources import Target
-from queueing.serving.answering import Elsewhere
+from queueing.serving.answering import Allowed, Elsewhere
 from queueing.serving.frames import Frame, Question, Subject
 from queueing.serving.read_models import ReadModels
 from queueing.serving.routes import visibility_application
@@ -117,6 +118,17 @@ async def test_an_admin_reads_every_name() -> None:
         "QueueExplanation",
         "other/wide",
     )
+
+
+@pytest.mark.parametrize(
+    "names_others", [pytest.param(everybody, id="an admin"), pytest.param(nobody, id="a team")]
+)
+async def test_a_workload_is_told_with_its_address_on_the_page(names_others: Allowed) -> None:
+    url = "https://localhost:8443/ui"
+    elsewhere = replace(ALONE, page=url)
+    application = visibility_application(leader(), everybody, elsewhere, names_others)
+    _, read = await asked(application, MINE)
+    assert read["page"] == f"{url}/namespaces/team/workloads/mine"
 
 
 @pytest.mark.parametrize(

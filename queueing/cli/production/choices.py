@@ -90,6 +90,8 @@ class Choices:
     compatibility: Compatibility
     drivers: frozenset[Driver] = USUAL_DRIVERS
     """How workloads may be asked to save."""
+    page: str = ""
+    """Where visitors find the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,7 @@ class _Ours:
 
     compatibility: str | None = None
     drivers: frozenset[Driver] = USUAL_DRIVERS
+    page: str = ""
 
 
 def read_choices(flags: Flags) -> Choices:
@@ -137,6 +140,7 @@ def read_choices(flags: Flags) -> Choices:
             flags.compatibility or ours.compatibility or Compatibility.QUEUEING
         ),
         drivers=ours.drivers,
+        page=ours.page,
     )
 
 
@@ -166,6 +170,7 @@ def _read_ours(file: str) -> _Ours:
     """Read our own file."""
     from queueing.sim.documents import load  # noqa: PLC0415 - slow to import
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
+    from queueing.translate.page_links import page_problem  # noqa: PLC0415 - with it
 
     documents = load([file])
     if len(documents) != 1:
@@ -175,7 +180,7 @@ def _read_ours(file: str) -> _Ours:
     for field, want in (("apiVersion", OUR_API_VERSION), ("kind", OUR_KIND)):
         if found.value[field] != want:
             raise found.error([field], f"{found.value[field]!r} must be {want}")
-    known = {"apiVersion", "kind", "metadata", "compatibility", "checkpointDrivers"}
+    known = {"apiVersion", "kind", "metadata", "compatibility", "checkpointDrivers", "pageURL"}
     for field in found.value.keys() - known:
         raise found.error([field], "unknown field")
     chosen = found.value.get("compatibility")
@@ -188,7 +193,11 @@ def _read_ours(file: str) -> _Ours:
         if one not in list(Driver):
             every = ", ".join(Driver)
             raise found.error(["checkpointDrivers"], f"{one!r} must be one of {every}")
+    page = found.value.get("pageURL") or ""
+    if problem := page_problem(str(page)) if page else "":
+        raise found.error(["pageURL"], f"{page!r} {problem}")
     return _Ours(
         compatibility=None if chosen is None else str(chosen),
         drivers=frozenset(Driver(one) for one in wanted),
+        page=str(page),
     )

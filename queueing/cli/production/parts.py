@@ -6,6 +6,7 @@ import logging
 import signal
 import ssl
 from collections.abc import Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def run_controller(
         configuration=choices.configuration,
         compatibility=choices.compatibility,
         drivers=choices.drivers,
+        page=choices.page,
         kubeconfig=flags.kubeconfig,
         context=flags.context,
         serving_socket=socket,
@@ -68,6 +70,7 @@ def run_serving(flags: Flags, choices: Choices, socket: Path) -> None:
         options = serving_options(flags, choices.configuration, socket)
     except BadAddressError as error:
         raise UsageProblem(str(error)) from error
+    options = replace(options, page=choices.page)
     _to_the_end(flags, _until_told(serve(options, convert_review, estimated)))
 
 

@@ -2,7 +2,8 @@
 
 In Kueue mode all of Kueue's Events are recorded. Otherwise an admission costs two: `Admitted` on
 the Workload, whose text includes that of `QuotaReserved`, and `Started` on the Job. Why a Workload
-waits is recorded in both modes; on its Jobs as well, except in Kueue mode.
+waits is recorded in both modes; on its Jobs as well, except in Kueue mode. Events about a Workload
+end with its address on the page, where that of the page is configured, but for Kueue mode.
 """
 
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
 from queueing.translate.jobs.composition import API_VERSION
 from queueing.translate.jobs.view import JobView
+from queueing.translate.page_links import workload_page
 from queueing.translate.wire.meta import Meta
 
 _ONLY_IN_KUEUE_MODE = frozenset({"QuotaReserved", "CreatedWorkload", "FinishedWorkload", "Stopped"})
@@ -27,15 +29,18 @@ class Recorder(Protocol):
 class Events:
     """Records Events. They may be lost: nothing depends on them."""
 
-    def __init__(self, recorder: Recorder, compatibility: Compatibility) -> None:
+    def __init__(self, recorder: Recorder, compatibility: Compatibility, page: str = "") -> None:
+        """`page` is the address of the page for its visitors; empty where there is none."""
         self._recorder = recorder
         self._is_kueue = compatibility is Compatibility.KUEUE
+        self._page = "" if self._is_kueue else page
         self._left_out = frozenset() if self._is_kueue else _ONLY_IN_KUEUE_MODE
 
     def workload(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a Workload, unless its reason is left out in this mode."""
         if reason not in self._left_out:
-            self._write(_regarding(API_VERSION, "Workload", meta), reason, message, warning=warning)
+            regarding, link = _regarding(API_VERSION, "Workload", meta), self._link(meta)
+            self._write(regarding, reason, message, warning=warning, link=link)
 
     def evicted(self, meta: Meta, step: Evict, *, warning: bool = False) -> None:
         """Record the eviction of a Workload, by its reason."""
@@ -52,7 +57,8 @@ class Events:
 
     def reserved(self, meta: Meta, message: str) -> None:
         """Record a reservation that is not an admission yet, in every mode."""
-        self._write(_regarding(API_VERSION, "Workload", meta), "QuotaReserved", message)
+        regarding, link = _regarding(API_VERSION, "Workload", meta), self._link(meta)
+        self._write(regarding, "QuotaReserved", message, link=link)
 
     def waits(self, meta: Meta, reason: str, message: str, jobs: Iterable[JobView]) -> None:
         """Record why a Workload waits, and on its `jobs` that it does.
@@ -61,24 +67,38 @@ class Events:
         """
         self.workload(meta, reason, message, warning=True)
         for job in () if self._is_kueue else jobs:
-            self.job(job, reason, f"Workload {meta.name} waits: {message}", warning=True)
+            told = f"Workload {meta.name} waits: {message}"
+            self._write(_of(job), reason, told, warning=True, link=self._link(meta))
 
     def job(self, job: JobView, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a job, unless its reason is left out in this mode."""
         if reason not in self._left_out:
-            regarding = _regarding(job.kind.api_version, job.kind.kind, job.metadata)
-            self._write(regarding, reason, message, warning=warning)
+            self._write(_of(job), reason, message, warning=warning)
+
+    def _link(self, workload: Meta) -> str:
+        return workload_page(self._page, workload.namespace, workload.name)
 
     def _write(
-        self, regarding: Regarding, reason: str, message: str, *, warning: bool = False
+        self,
+        regarding: Regarding,
+        reason: str,
+        message: str,
+        *,
+        warning: bool = False,
+        link: str = "",
     ) -> None:
         note = EventNote(
             reason=reason,
             action=reason,
             message=message,
             type=EventType.WARNING if warning else EventType.NORMAL,
+            link=link,
         )
         self._recorder.record(regarding, note)
+
+
+def _of(job: JobView) -> Regarding:
+    return _regarding(job.kind.api_version, job.kind.kind, job.metadata)
 
 
 def _regarding(api_version: str, kind: str, meta: Meta) -> Regarding:

@@ -154,6 +154,14 @@ def test_commands_are_run_in_containers_only_where_that_is_switched_on(tmp_path:
     assert found == {Driver.ANNOTATION, Driver.EXEC}
 
 
+def test_the_address_of_the_page_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text(OURS)
+    assert read_choices(flags(queueing_config=str(path))).page == ""
+    path.write_text(OURS + "pageURL: https://queueing.example.com/ui\n")
+    assert read_choices(flags(queueing_config=str(path))).page == "https://queueing.example.com/ui"
+
+
 @pytest.mark.parametrize(
     ("text", "want"),
     [
@@ -161,6 +169,11 @@ def test_commands_are_run_in_containers_only_where_that_is_switched_on(tmp_path:
         pytest.param(OURS + "credits: on\n", ":3: credits: unknown field", id="a field"),
         pytest.param(
             OURS + "checkpointDrivers: [Pigeon]\n", ":3: checkpointDrivers: 'Pigeon'", id="a driver"
+        ),
+        pytest.param(
+            OURS + "pageURL: queueing/ui\n",
+            ":3: pageURL: 'queueing/ui' must be an",
+            id="an address",
         ),
         pytest.param(CONFIG, ":1: apiVersion: ", id="another kind of file"),
     ],

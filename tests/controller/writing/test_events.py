@@ -1,4 +1,5 @@
 import msgspec
+import pytest
 
 from queueing.controller.writing.events import Events
 from queueing.core.settings import Compatibility
@@ -54,6 +55,34 @@ def test_a_reservation_that_waits_for_checks_is_told_in_every_mode() -> None:
         book = Book()
         Events(book, mode).reserved(META, "reserved")
         assert [note.reason for _, note in book.kept] == ["QuotaReserved"]
+
+
+PAGE = "https://queueing.example.com/ui/"
+
+
+def linked(mode: Compatibility, page: str) -> list[str]:
+    book = Book()
+    events = Events(book, mode, page)
+    events.waits(META, "WaitingForQuota", "1 more needed", [JOB])
+    events.reserved(META, "reserved")
+    events.job(JOB, "Started", "started")
+    return [note.link for _, note in book.kept]
+
+
+def test_events_about_a_workload_lead_to_its_page() -> None:
+    where = "https://queueing.example.com/ui/namespaces/ns/workloads/w"
+    assert linked(Compatibility.QUEUEING, PAGE) == [where, where, where, ""]
+
+
+@pytest.mark.parametrize(
+    ("mode", "page"),
+    [
+        pytest.param(Compatibility.QUEUEING, "", id="the page's address is not known"),
+        pytest.param(Compatibility.KUEUE, PAGE, id="Events are Kueue's"),
+    ],
+)
+def test_without_a_page_events_lead_nowhere(mode: Compatibility, page: str) -> None:
+    assert set(linked(mode, page)) == {""}
 
 
 def test_a_cohort_in_which_something_is_wrong_gets_a_warning() -> None:
