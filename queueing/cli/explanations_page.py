@@ -24,6 +24,7 @@ What `queueing explain -o json` prints, and what the controller answers under
 | `/namespaces/NAMESPACE/workloads/NAME/estimate` | [Estimate](#estimate) |
 | of a queue `…/estimate?offset=0&limit=10`, ten at most | [LineEstimates](#lineestimates) |
 
+| `/engines/current/snapshot` | [a recording](../tasks/record-and-replay.md), no JSON document |
 Who may ask: the verb `get` on `explanation` and `estimate` of `workloads`, `localqueues` and
 `clusterqueues`, and on `cohorts/explanation`, of the group `visibility.queueing.dev`. The roles
 `kueue-batch-user-role` (for workloads and LocalQueues) and

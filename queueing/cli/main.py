@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "simulate": CommandEntry(
             "queueing.cli.simulate.command", "Try queues and a load in virtual time."
         ),
+        "record": CommandEntry("queueing.cli.record", "Write down what a running controller sees."),
         "replay": CommandEntry(
             "queueing.cli.replay", "Repeat a recording of a controller's decisions."
         ),

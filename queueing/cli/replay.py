@@ -97,6 +97,8 @@ def _print(cycle: Any) -> None:
 
 
 def _text(told: dict[str, Any], recording: str) -> str:
+    if told["terms"] and not told["cycles"]:
+        return f"{told['facts']} facts, and no decision: there is nothing to compare."
     seen = (
         f"{told['cycles']} cycles of {told['terms']} terms, on {told['facts']} facts: "
         f"{told['admitted']} admitted, {told['preempted']} preempted"

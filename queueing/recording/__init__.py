@@ -6,5 +6,6 @@ in it. Whoever gets one can repeat it, and it costs nothing while none is made.
 
 `lines` is the format. `recorder` is an engine that writes; `codec` makes values of the rules plain,
 and back. `replay` repeats a recording and says where it differs. `snapshot` writes what an engine
-knows at one moment. `run_times` is how long work ran lately, of which estimates are made.
+knows at one moment, `following` what changes between two. `run_times` is how long work ran lately,
+of which estimates are made.
 """

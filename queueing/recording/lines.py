@@ -95,6 +95,13 @@ def opened(path: str) -> IO[bytes]:
         raise RecordingError(path, 0, error.strerror or str(error)) from error
 
 
+def begun(path: Path) -> IO[bytes]:
+    """Open a recording for writing. Raises OSError."""
+    if path.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "wb", compresslevel=1))
+    return path.open("wb")
+
+
 def read(source: Iterator[bytes], file: str, *, any_version: bool = False) -> Iterator[Line]:
     """Yield the events of a recording.
 

@@ -13,6 +13,7 @@ from queueing.core.settings import Settings
 from queueing.recording.lines import RecordingError, header, line, read
 from queueing.recording.recorder import BEGIN, OBSERVE
 from queueing.state.memory.memory import Memory
+from queueing.state.memory.objects import Objects
 
 NOW = "now"
 WORKLOADS_MAX = 20_000
@@ -48,19 +49,26 @@ def facts_around(memory: Memory, key: Key) -> list[Fact] | None:
     if len(present) > WORKLOADS_MAX:
         return None
     ended = nlargest(ENDED_MAX, (one for one in known if one.finished), key=_ended_at)
-    return [
-        *objects.namespaces.values(),
-        *objects.flavors.values(),
-        *objects.checks.values(),
-        *objects.topologies.values(),
-        *objects.nodes.values(),
-        *objects.node_usage.values(),
-        *objects.cohorts.values(),
-        *(objects.queues[name] for name in names),
-        *doors,
-        *present,
-        *ended,
-    ]
+    queues = (objects.queues[name] for name in names)
+    return [*_shared(objects), *queues, *doors, *present, *ended]
+
+
+def facts_of(memory: Memory) -> list[Fact]:
+    """Return all that is known of objects and workloads, credits apart."""
+    objects = memory.objects
+    queues, doors = objects.queues.values(), objects.local_queues.values()
+    return [*_shared(objects), *queues, *doors, *memory.workloads.values()]
+
+
+def _shared(objects: Objects) -> Iterator[Fact]:
+    """Yield what all quota trees share."""
+    yield from objects.namespaces.values()
+    yield from objects.flavors.values()
+    yield from objects.checks.values()
+    yield from objects.topologies.values()
+    yield from objects.nodes.values()
+    yield from objects.node_usage.values()
+    yield from objects.cohorts.values()
 
 
 def _ended_at(fact: WorkloadFact) -> float:

@@ -9,9 +9,9 @@ answer is made from memory; only authentication and the certificate ask the API 
 `surroundings` what defaulting must know. Who asks, and may they: `authorization`, by `rights` and
 with `aggregator`. `visibility` answers who waits where, `explanation_routes` why, `estimates` until
 when (documents of discovery: `explanations`), or they have the leader's replica answer
-(`answering`, `forward`). TLS: `certificates` are made here, kept in a Secret by
-`certificate_secret`, served as the `identity` to clients that `tls_settings` accept. When the
-definition of Workloads is about to be deleted, `uninstallation` silences the leader, and
-`finalizer_release` lets go of everything. `ui` is the page for browsers: it alone also reads
-objects of the API server, when somebody looks.
+(`answering`, `forward`). `snapshots` is all that the leader's engine sees. TLS: `certificates` are
+made here, kept in a Secret by `certificate_secret`, served as the `identity` to clients that
+`tls_settings` accept. When the definition of Workloads is about to be deleted, `uninstallation`
+silences the leader, and `finalizer_release` lets go of everything. `ui` is the page for browsers:
+it alone also reads objects of the API server, when somebody looks.
 """

@@ -69,7 +69,7 @@ class Estimates:
             snapshot = await self.models.snapshot(Around(keys[0]))
             if snapshot is None:
                 return None
-            return KNOWN.decode(await self.estimator(snapshot, keys))
+            return KNOWN.decode(await self.estimator("".join(snapshot), keys))
 
     async def _keys(self, subject: Subject) -> Sequence[str] | None:
         """Return whose estimates are asked for: of a line those that are queued."""

@@ -18,6 +18,8 @@ VERSION = "v1alpha1"
 SUBRESOURCE = "explanation"
 ESTIMATE = "estimate"
 """The subresource that says when workloads will be admitted."""
+ENGINES, SNAPSHOT = "engines", "snapshot"
+"""What is asked for what the leader's engine sees: there is one engine, which is `current`."""
 PAGE = f"/apis/{GROUP}/{VERSION}/ui/page/proxy"
 """Below this path the API server hands on what is asked of the page, as of `services/…/proxy`: the
 subresource is the same for all that is below it, and requests may last."""
@@ -99,4 +101,9 @@ def resource_list() -> dict[str, Any]:
         "apiVersion": "v1",
         "groupVersion": f"{GROUP}/{VERSION}",
         "resources": resources,
+    engine = {"singularName": "engine", "namespaced": False, "kind": "Engine", "verbs": ["get"]}
+    resources += [
+        {**engine, "name": ENGINES},
+        {**engine, "name": f"{ENGINES}/{SNAPSHOT}", "singularName": "", "kind": "Snapshot"},
+    ]
     }

@@ -20,8 +20,8 @@ from queueing.kube.client import Client
 from queueing.kube.errors import KubeError
 from queueing.kube.lease_record import ADDRESS
 from queueing.kube.resources import Target
-from queueing.serving import estimates
-from queueing.serving.explanations import ESTIMATE
+from queueing.serving import estimates, snapshots
+from queueing.serving.explanations import ESTIMATE, SNAPSHOT
 from queueing.serving.read_models import PATIENCE_S, SNAPSHOT_S
 
 logger = logging.getLogger(__name__)
@@ -43,14 +43,14 @@ class Answered:
 CONNECT_S = 2.0
 ANSWER_S = PATIENCE_S + 5.0
 """How long an answer may take: longer than the leader's replica waits for its controller."""
-ESTIMATE_S = SNAPSHOT_S + estimates.PATIENCE_S + 5.0
-"""The same of an estimate, which is made of a snapshot."""
+SLOW_S = {ESTIMATE: SNAPSHOT_S + estimates.PATIENCE_S + 5.0, SNAPSHOT: snapshots.WRITTEN_S + 5.0}
+"""The same of an estimate, which is made of a snapshot, and of a snapshot of everything."""
 
 
 def limits(path: str) -> aiohttp.ClientTimeout:
     """Return how long the leader's replica may take for what is asked by a path with its query."""
-    is_estimate = path.partition("?")[0].endswith(f"/{ESTIMATE}")
-    return aiohttp.ClientTimeout(ESTIMATE_S if is_estimate else ANSWER_S, sock_connect=CONNECT_S)
+    asked = path.partition("?")[0].rpartition("/")[2]
+    return aiohttp.ClientTimeout(SLOW_S.get(asked, ANSWER_S), sock_connect=CONNECT_S)
 
 
 class _Meta(msgspec.Struct):

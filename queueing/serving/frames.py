@@ -47,7 +47,7 @@ class Subject(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Around(msgspec.Struct, frozen=True, rename="camel"):
-    """The waiting workload of which the surroundings are wanted, as a snapshot."""
+    """What a snapshot is wanted of: the surroundings of a waiting workload, or everything."""
 
     name: str
     """Namespace and name."""
@@ -93,13 +93,14 @@ class Frame(msgspec.Struct, omit_defaults=True, rename="camel"):
     """Lists, by the number of the question; None means that there is no such queue."""
     explanations: dict[int, Answer | None] | None = None
     """The same of explanations."""
-    snapshots: dict[int, str | None] | None = None
-    """The same of snapshots; None means that it does not wait, or too much is around it."""
+    pieces: list[tuple[int, str | None]] | None = None
+    """Pieces of snapshots, in their order, with the number of the question; None ends one. One
+    without a piece: the workload does not wait, or too much is around it."""
     refused: dict[int, str] | None = None
     """Why there is no answer, by the number of the question."""
 
 
-ANSWERS = ("answers", "explanations", "snapshots", "refused")
+ANSWERS = ("answers", "explanations", "pieces", "refused")
 """What is for who asked."""
 SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name not in ANSWERS)
 """What a newer word replaces as a whole."""

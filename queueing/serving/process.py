@@ -130,7 +130,7 @@ async def serve(
         forwarder = _forwarder(options, client, identity)
         elsewhere = _elsewhere(client, forwarder, options.page)
         webhooks = webhook_application(cluster.around, options.rules, convert, uninstallation)
-        metrics = metrics_application(models, reviewer.may_read_path)
+        metrics = metrics_application(models, reviewer.may_read_path, elsewhere)
         estimates = None if estimated is None else Estimates(models, estimated)
         visibility = visibility_application(
             models, reviewer.may_see, elsewhere, reviewer.may_name_others, estimates

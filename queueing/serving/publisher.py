@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from queueing.serving.frames import ANSWERS, QUESTIONS, Frame, Question, encode, frames, learn
 
@@ -40,9 +40,9 @@ class Publisher:
         learn(self._known, frame)
         learn(self._unsent, frame)
         for name in ANSWERS:
-            told = getattr(frame, name)
+            told, unsent = getattr(frame, name), getattr(self._unsent, name)
             if told is not None:
-                setattr(self._unsent, name, (getattr(self._unsent, name) or {}) | told)
+                setattr(self._unsent, name, _both(unsent, told))
         self._news.set()
 
     async def run(self) -> None:
@@ -93,3 +93,10 @@ class Publisher:
             queue.put_nowait(question)
         except asyncio.QueueFull:
             self.publish(Frame(refused={question.number: TOO_MANY}))
+
+
+def _both(unsent: Any, told: Any) -> Any:
+    """Put answers together: by number, or pieces in their order."""
+    if unsent is None:
+        return told
+    return [*unsent, *told] if isinstance(told, list) else unsent | told

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ class _Asked:
     came: asyncio.Event = field(default_factory=asyncio.Event)
     answered_at: float | None = None
     answer: Any = None
+    pieces: list[str] = field(default_factory=list)
+    """Of a snapshot, as far as it has come."""
     refused: str = ""
     """Why there is no answer; empty where there is one."""
 
@@ -108,13 +110,15 @@ class ReadModels:
         found: Answer | None = await self._answer_to(subject, patience_s)
         return found
 
-    async def snapshot(self, around: Around, patience_s: float = SNAPSHOT_S) -> str | None:
-        """Have the controller write down what is around a waiting workload.
+    async def snapshot(
+        self, around: Around, patience_s: float = SNAPSHOT_S
+    ) -> Sequence[str] | None:
+        """Have the controller write down what is around a waiting workload, or everything.
 
-        None when it does not wait, or that is too much. Raises NoAnswerError when it does not
-        answer.
+        It comes in pieces, none of which is so long that others would wait for it. None when the
+        workload does not wait, or that is too much. Raises NoAnswerError when it does not answer.
         """
-        found: str | None = await self._answer_to(around, patience_s)
+        found: Sequence[str] | None = await self._answer_to(around, patience_s)
         return found
 
     async def _answer_to(self, of: PendingPart | Subject | Around, patience_s: float) -> Any:
@@ -167,14 +171,25 @@ class ReadModels:
         answers: dict[int, Any] = {
             **(frame.answers or {}),
             **(frame.explanations or {}),
-            **(frame.snapshots or {}),
         }
+        answers |= self._ended(frame.pieces or ())
         refused = frame.refused or {}
         for asked in self._questions.values() if answers or refused else ():
             if asked.number in answers or asked.number in refused:
                 asked.answer, asked.answered_at = answers.get(asked.number), now
                 asked.refused = refused.get(asked.number, "")
                 asked.came.set()
+
+    def _ended(self, pieces: Iterable[tuple[int, str | None]]) -> dict[int, Any]:
+        """Keep pieces of snapshots; return those that are whole by now, by number."""
+        asked = {one.number: one for one in self._questions.values()} if pieces else {}
+        whole: dict[int, Any] = {}
+        for number, piece in pieces:
+            if number in asked and piece is not None:
+                asked[number].pieces.append(piece)
+            elif number in asked:
+                whole[number] = asked[number].pieces or None
+        return whole
 
     def lost(self) -> None:
         """Forget what only a live controller may claim."""

@@ -11,7 +11,7 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, Target
-from queueing.serving import explanations
+from queueing.serving import explanations, snapshots
 from queueing.serving.answering import (
     Allowed,
     Elsewhere,
@@ -124,8 +124,13 @@ def probe_application(
     return application
 
 
-def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application:
-    """Serve /metrics to whom the API server says may read it."""
+def metrics_application(
+    models: ReadModels, allowed: Allowed, elsewhere: Elsewhere | None = None
+) -> web.Application:
+    """Serve /metrics to whom the API server says may read it.
+
+    Also /snapshot, where the leader's replica can be asked for it.
+    """
 
     async def exposition(request: web.Request) -> web.StreamResponse:
         refused = await refusal(allowed, request, "may not get the path /metrics")
@@ -140,6 +145,8 @@ def metrics_application(models: ReadModels, allowed: Allowed) -> web.Application
 
     application = web.Application()
     application.router.add_get("/metrics", exposition)
+    if elsewhere is not None:
+        snapshots.add_to_metrics(application.router, models, allowed, elsewhere)
     return application
 
 
@@ -189,6 +196,7 @@ def visibility_application(
     local = f"{base}/namespaces/{{namespace}}/localqueues/{{name}}/pendingworkloads"
     router.add_get(local, guarded(of_local))
     add_explanations(router, models, guarded, elsewhere, may_name_others)
+    router.add_get(snapshots.API_PATH, guarded(snapshots.snapshot_of(models)))
     if estimates is not None:
         add_estimates(router, guarded, estimates)
     return application

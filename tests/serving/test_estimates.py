@@ -36,7 +36,8 @@ def models(snapshot: str | None) -> ReadModels:
             return
         assert question.snapshot is not None
         assert question.snapshot.name in {"team/mine", "team/job-0", "team/job-110"}
-        made.take(Frame(snapshots={question.number: snapshot}), 0.0)
+        pieces = [snapshot[:3], snapshot[3:], None] if snapshot else [None]
+        made.take(Frame(pieces=[(question.number, one) for one in pieces]), 0.0)
 
     made.found(ask)
     return made

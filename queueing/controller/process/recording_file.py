@@ -6,14 +6,13 @@ the last second behind, and the one that is started in its place keeps that file
 """
 
 import asyncio
-import gzip
 import logging
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from queueing.core.settings import Settings
 from queueing.recording.codec import CodecError
-from queueing.recording.lines import SUFFIXES, header
+from queueing.recording.lines import SUFFIXES, begun, header
 from queueing.recording.recorder import RecordedEngine
 
 logger = logging.getLogger(__name__)
@@ -35,7 +34,7 @@ class RecordingFile:
         self._unflushed = False
         if path.is_file():
             path.replace(before(path))
-        self._file: IO[bytes] | None = _begun(path)
+        self._file: IO[bytes] | None = begun(path)
         self._left = BYTES_MAX
         self.write(header())
 
@@ -92,9 +91,3 @@ def before(path: Path) -> Path:
     """Return where the recording goes that was at a path: `life.1.jsonl.gz` for `life.jsonl.gz`."""
     ending = next((one for one in reversed(SUFFIXES) if path.name.endswith(one)), path.suffix)
     return path.with_name(f"{path.name.removesuffix(ending)}.1{ending}")
-
-
-def _begun(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(path, "wb", compresslevel=1))
-    return path.open("wb")

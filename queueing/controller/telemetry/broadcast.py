@@ -18,6 +18,7 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Key, QueueName, name_of, namespace_of
+from queueing.core.settings import Settings
 from queueing.explain import answers
 from queueing.explain.model import Answer
 from queueing.recording import snapshot
@@ -25,6 +26,7 @@ from queueing.serving.exposition import OPEN_METRICS
 from queueing.serving.frames import ALL, Frame, PendingPart, PendingRow, Question, Subject
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
+from queueing.state.memory.memory import Memory
 from queueing.state.memory.views import PendingItem
 from queueing.translate.times import timestamp
 
@@ -114,15 +116,19 @@ class Broadcast:
             self._publisher.snapshots.put_nowait(question)
             await asyncio.sleep(REST_MIN_S)
             return
-        facts = snapshot.facts_around(engine.memory, Key(question.snapshot.name))
-        found = None if facts is None else await self._written(engine, facts, question)
-        self._publisher.publish(Frame(snapshots={question.number: found}))
+        facts = wanted(engine.memory, question.snapshot.name)
+        if facts is not None:
+            await self._send(engine.memory.settings, facts, question)
+        self._publisher.publish(Frame(pieces=[(question.number, None)]))
 
-    async def _written(self, engine: Engine, facts: Sequence[Fact], question: Question) -> str:
-        parts = [snapshot.beginning(engine.memory.settings, self._clock.now())]
+    async def _send(self, settings: Settings, facts: Sequence[Fact], question: Question) -> None:
+        """Send a snapshot in pieces: the serving process must not wait for a long one either."""
+        begin = snapshot.beginning(settings, self._clock.now())
+        self._publisher.publish(Frame(pieces=[(question.number, begin)]))
         for at in range(0, len(facts), FACTS_AT_ONCE):
             began = self._clock.monotonic()
-            parts.append(snapshot.lines(facts[at : at + FACTS_AT_ONCE]))
+            piece = snapshot.lines(facts[at : at + FACTS_AT_ONCE])
+            self._publisher.publish(Frame(pieces=[(question.number, piece)]))
             took_s = self._clock.monotonic() - began
             await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
             ensure_awaited(question)
@@ -164,6 +170,11 @@ class Broadcast:
                 engine, question.explain, lambda: self._clock.monotonic() - began > SEARCH_S
             )
             self._publisher.publish(Frame(explanations={question.number: found}))
+
+
+def wanted(memory: Memory, name: str) -> list[Fact] | None:
+    """Return the facts of a snapshot: everything, or what is around a waiting workload."""
+    return snapshot.facts_of(memory) if name == ALL else snapshot.facts_around(memory, Key(name))
 
 
 def ensure_awaited(question: Question) -> None:

@@ -89,7 +89,7 @@ def leader() -> ReadModels:
     models = ReadModels(leading=True, ready=True)
 
     def reply(question: Question) -> None:
-        frame = Frame(snapshots={question.number: "around it"})
+        frame = Frame(pieces=[(question.number, "around it"), (question.number, None)])
         if question.explain is not None:
             frame = Frame(explanations={question.number: answer(question.explain)})
         loop = asyncio.get_running_loop()
