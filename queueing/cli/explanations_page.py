@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
-from queueing.explain import model
+from queueing.explain import domain_model, model
 
 BEGIN = """
 # Explanations
@@ -19,14 +19,19 @@ What `queueing explain -o json` prints, and what the controller answers under
 | `/namespaces/NAMESPACE/localqueues/NAME/explanation` | [QueueExplanation](#queueexplanation) |
 | `/clusterqueues/NAME/explanation` | [QueueExplanation](#queueexplanation) |
 | `/cohorts/NAME/explanation`; `-` is all trees | [CohortExplanation](#cohortexplanation) |
+| `/resourceflavors/NAME/explanation`; `-` names them | [ResourceFlavorExplanation][flavor] |
+| of a flavor `…/explanation?domain=BLOCK/RACK&offset=0&limit=50` | what is in this domain |
 | of a queue `…/explanation?part=waiting&offset=0&limit=50` | [Line](#line) |
 | of a queue `…/explanation?part=holding&offset=0&limit=50` | [Line](#line) |
 | `/namespaces/NAMESPACE/workloads/NAME/estimate` | [Estimate](#estimate) |
+| `/engines/current/snapshot` | [a recording](../tasks/record-and-replay.md), no JSON document |
 | of a queue `…/estimate?offset=0&limit=10`, ten at most | [LineEstimates](#lineestimates) |
 
-| `/engines/current/snapshot` | [a recording](../tasks/record-and-replay.md), no JSON document |
+[flavor]: #resourceflavorexplanation
+
 Who may ask: the verb `get` on `explanation` and `estimate` of `workloads`, `localqueues` and
-`clusterqueues`, and on `cohorts/explanation`, of the group `visibility.queueing.dev`. The roles
+`clusterqueues`, and on `cohorts/explanation` and `resourceflavors/explanation` (which names
+workloads of all namespaces), of the group `visibility.queueing.dev`. The roles
 `kueue-batch-user-role` (for workloads and LocalQueues) and
 `kueue-batch-admin-role` allow it. To those who may not get `clusterqueues/explanation` of all
 queues, workloads of other namespaces are
@@ -37,11 +42,13 @@ always there: a text that says nothing is empty, and what is not known or does n
 Amounts are written as Kubernetes writes quantities, times as RFC 3339 in UTC.
 """
 FIRST = ("WorkloadExplanation", "QueueExplanation", "CohortExplanation", "Line", "LineEstimates")
+FLAVOR = "ResourceFlavorExplanation"
 
 
 def explanations_page() -> str:
     """Return the page, without a header."""
-    return BEGIN + sections(model, {name: name for name in FIRST})
+    flavors = sections(domain_model, {FLAVOR: FLAVOR})
+    return BEGIN + sections(model, {name: name for name in FIRST}) + flavors
 
 
 def sections(module: ModuleType, first: Mapping[str, str]) -> str:

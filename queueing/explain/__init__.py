@@ -16,5 +16,6 @@ after which the engine admits the workload: by `probe` if they concern it alone,
 a small engine of the same tree of cohorts.
 
 `layout` tells of a topology what fits into each domain and who sits there, `openings` whom it would
-cost to make room in one.
+cost to make room in one. `racks` tells the same of the domains below one, a part at a time; its
+answer is in `domain_model`. `part` is what parts of all answers have in common.
 """

@@ -1,11 +1,13 @@
 """What others call: one question, one answer."""
 
-from queueing.core.names import CohortName, Key, QueueName
+from queueing.core.names import CohortName, FlavorName, Key, QueueName
+from queueing.explain.domain_model import ResourceFlavorExplanation
 from queueing.explain.lines import holding_in, waiting_in
 from queueing.explain.model import CohortExplanation, Line, QueueExplanation, WorkloadExplanation
 from queueing.explain.probe import judge
 from queueing.explain.proposals import Proposal
 from queueing.explain.queues import explain_cluster_queue, explain_local_queue
+from queueing.explain.racks import explain_flavor, explain_flavors
 from queueing.explain.remedies import Enough, find
 from queueing.explain.trees import explain_cohort
 from queueing.explain.workloads import explain_workload
@@ -39,6 +41,21 @@ def local_queue(engine: Engine, key: Key) -> QueueExplanation | None:
 def cohort(engine: Engine, name: CohortName | None) -> CohortExplanation | None:
     """Explain a cohort and what is below it, or all trees; None if there is no such cohort."""
     return explain_cohort(engine.memory, name)
+
+
+def flavors(engine: Engine) -> ResourceFlavorExplanation:
+    """Name the flavors that have a topology."""
+    return explain_flavors(engine.memory)
+
+
+def flavor(
+    engine: Engine, name: FlavorName, domain: tuple[str, ...], window: tuple[int, int]
+) -> ResourceFlavorExplanation | None:
+    """Tell of the domains just below one of a flavor's topology; None where there is none.
+
+    `domain` begins with the widest; `window` is the first of those below it, and how many.
+    """
+    return explain_flavor(engine.memory, name, domain, window)
 
 
 def line(

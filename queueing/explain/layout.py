@@ -12,24 +12,12 @@ from queueing.core.topology.counts import Counts, Shape
 from queueing.core.topology.domains import ROOT
 from queueing.core.topology.requests import PODS, Placeable, Requests, in_order
 from queueing.core.topology.tree import Tree
-from queueing.explain.model import Part
+from queueing.explain.domain_model import Seat
+from queueing.explain.part import Part
 from queueing.state.memory.memory import Memory
 
 CPU = ResourceName("cpu")
 _NOT_COUNTED = {PODS, CPU, ResourceName("memory"), ResourceName("ephemeral-storage")}
-
-
-class Seat(Part, frozen=True, kw_only=True):
-    """A workload with pods in a domain."""
-
-    workload: str
-    """`namespace/name`."""
-    cluster_queue: str
-    priority: int
-    pods: int
-    """How many of its pods are there."""
-    leaving: bool
-    """Whether it is evicted, or its place is only promised to it."""
 
 
 class Space(Part, frozen=True, kw_only=True):

@@ -6,13 +6,11 @@ that is not known or does not apply is null.
 
 import msgspec
 
-API_VERSION = "visibility.queueing.dev/v1alpha1"
+from queueing.explain.domain_model import ResourceFlavorExplanation
+from queueing.explain.part import API_VERSION, Part
+
 HIDDEN = "(another namespace)"
 """Stands for the name of a workload that the asker may not read."""
-
-
-class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """The base of all parts of an answer."""
 
 
 class Blocker(Part, frozen=True, kw_only=True):
@@ -235,10 +233,10 @@ class WorkloadExplanation(
     remedies_note: str = ""
     """Why there may be remedies that were not looked for; empty if all were."""
     run: Run | None = None
-    page: str = ""
-    """Its address on the page; empty where the controller does not know that of the page."""
     estimate: Estimate | None = None
     """When it will be admitted; null unless that was asked for."""
+    page: str = ""
+    """Its address on the page; empty where the controller does not know that of the page."""
 
 
 class QuotaRow(Part, frozen=True, kw_only=True):
@@ -362,5 +360,5 @@ class Line(Part, frozen=True, kw_only=True, tag_field="kind", tag="Line"):
 
 Explanation = WorkloadExplanation | QueueExplanation
 DECODER = msgspec.json.Decoder(Explanation)
-Answer = Explanation | CohortExplanation | Line
+Answer = Explanation | CohortExplanation | Line | ResourceFlavorExplanation
 ANSWERS = msgspec.json.Decoder(Answer)

@@ -11,7 +11,7 @@ from queueing.core.names import FlavorName
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.requests import Requests
 from queueing.explain.layout import Tenant, counted, tenants_of, usual_pod
-from queueing.explain.model import Part
+from queueing.explain.part import Part
 from queueing.explain.spelling import told
 from queueing.state.memory.memory import Memory
 

@@ -1,16 +1,16 @@
 """`visibility.queueing.dev`: why a workload waits, and what goes on in a queue.
 
 `…/namespaces/NAMESPACE/workloads/NAME/explanation`, the same of `localqueues`, and
-`…/clusterqueues/NAME/explanation`; of a workload, and of who waits in a queue, also `…/estimate`:
-when it will be admitted.
-Documents of discovery; `explanation_routes` and `estimates` do the HTTP.
+`…/clusterqueues/NAME/explanation`, the same of `cohorts` and `resourceflavors`. Of a workload, and
+of who waits in a queue, also `…/estimate`: when it will be admitted. Documents of discovery;
+`explanation_routes` and `estimates` do the HTTP.
 """
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from queueing.serving.frames import Subject
+from queueing.serving.frames import FLAVORS, Subject
 from queueing.serving.visibility import QueryError, read_window
 
 GROUP = "visibility.queueing.dev"
@@ -31,9 +31,10 @@ PARENTS = (
     ("localqueues", "LocalQueue", True),
     ("workloads", "Workload", True),
     ("cohorts", "Cohort", False),
+    (FLAVORS, "ResourceFlavor", False),
 )
 LISTED = ("clusterqueues", "localqueues")
-ESTIMATED = tuple(one for one in PARENTS if one[0] != "cohorts")
+ESTIMATED = tuple(one for one in PARENTS if one[0] in (*LISTED, "workloads"))
 """Of what there are estimates."""
 PARTS = ("waiting", "holding")
 """What of a queue can be listed."""
@@ -43,6 +44,9 @@ def subject_of(plural: str, namespace: str, name: str, query: Mapping[str, str])
     """Return what a request asks about; raises QueryError naming the parameter."""
     part = query.get("part", "")
     of = f"{namespace}/{name}" if namespace else name
+    if plural == FLAVORS:
+        window = read_window(query)
+        return Subject(plural, of, query.get("domain", ""), window.offset, window.limit)
     if not part:
         return Subject(plural, of)
     if plural not in LISTED or part not in PARTS:
@@ -55,8 +59,9 @@ def path_of(subject: Subject, subresource: str = SUBRESOURCE) -> str:
     """Return the path and query by which something is asked about: the inverse of `subject_of`."""
     namespace, slash, name = subject.name.rpartition("/")
     within = f"/namespaces/{quote(namespace, safe='')}" if slash else ""
-    query = {"part": subject.part, "offset": subject.offset, "limit": subject.limit}
-    asked = f"?{urlencode(query)}" if subject.part else ""
+    told = "domain" if subject.kind == FLAVORS else "part"
+    query = {told: subject.part, "offset": subject.offset, "limit": subject.limit}
+    asked = f"?{urlencode(query)}" if subject.limit else ""
     path = f"{within}/{subject.kind}/{quote(name, safe='')}/{subresource}"
     return f"/apis/{GROUP}/{VERSION}{path}{asked}"
 
@@ -96,14 +101,14 @@ def resource_list() -> dict[str, Any]:
         if (plural, kind, namespaced) in ESTIMATED:
             made = "LineEstimates" if plural in LISTED else "Estimate"
             resources.append({**asked, "name": f"{plural}/{ESTIMATE}", "kind": made})
-    return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": f"{GROUP}/{VERSION}",
-        "resources": resources,
     engine = {"singularName": "engine", "namespaced": False, "kind": "Engine", "verbs": ["get"]}
     resources += [
         {**engine, "name": ENGINES},
         {**engine, "name": f"{ENGINES}/{SNAPSHOT}", "singularName": "", "kind": "Snapshot"},
     ]
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{GROUP}/{VERSION}",
+        "resources": resources,
     }

@@ -20,7 +20,8 @@ T = TypeVar("T")
 LENGTH_BYTES = 4
 FRAME_BYTES_MAX = 256 * 1024 * 1024
 ALL = "-"
-"""Stands for the name of a cohort where all trees are meant; no object has it."""
+"""Stands for the name of a cohort or flavor where all of them are meant; no object has it."""
+FLAVORS = "resourceflavors"
 
 
 class PendingPart(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -37,11 +38,13 @@ class Subject(msgspec.Struct, frozen=True, rename="camel"):
     """What is to be explained."""
 
     kind: str
-    """The plural of its resource: `workloads`, `localqueues`, `clusterqueues` or `cohorts`."""
+    """The plural of its resource: `workloads`, `localqueues`, `clusterqueues`, `cohorts` or
+    `resourceflavors`."""
     name: str
     """Namespace and name, if it has a namespace; of cohorts, `ALL` for all trees."""
     part: str = ""
-    """Of a queue: `waiting` or `holding` for the list of those; empty for the explanation."""
+    """Of a queue: `waiting` or `holding` for the list of those; empty for the explanation. Of a
+    flavor: a domain of its topology, and those that it is in, with slashes between them."""
     offset: int = 0
     limit: int = 0
 
@@ -50,7 +53,7 @@ class Around(msgspec.Struct, frozen=True, rename="camel"):
     """What a snapshot is wanted of: the surroundings of a waiting workload, or everything."""
 
     name: str
-    """Namespace and name."""
+    """Namespace and name; `ALL` for everything."""
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):

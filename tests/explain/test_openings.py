@@ -1,18 +1,12 @@
 """Whom it costs to make room, on many nodes."""
 
 import pytest
-import yaml
 
 from queueing.core.names import FlavorName
-from queueing.core.settings import Compatibility
 from queueing.explain.layout import Tenant
 from queueing.explain.openings import Wanted, openings_of
-from queueing.sim.documents import Document, parse
-from queueing.sim.intake import read_world
-from queueing.sim.world import SimulatedCluster
-from queueing.sim.yaml_text import read
 from queueing.state.memory.memory import Memory
-from tests.scenarios.short_form import expand
+from tests.explain.worlds import engine_of
 
 NODES = 30
 
@@ -29,12 +23,7 @@ def memory() -> Memory:
             for one in numbers
         },
     }
-    value, node = next(read(yaml.dump(written, sort_keys=False), file="world"))
-    page = Document(file="world", value=value, node=node)
-    text = yaml.dump_all([dict(one.value) for one in expand(page, ())])
-    documents = parse(text, file="world")
-    world = read_world(documents, now=0.0, compatibility=Compatibility.QUEUEING)
-    return SimulatedCluster(world.facts, settings=world.settings).engine.memory
+    return engine_of(written).memory
 
 
 def test_only_those_who_sit_in_a_domain_are_asked_how_many_pods_they_have_there(

@@ -6,7 +6,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from queueing.cli.tables import Cell, made, rendered
-from queueing.explain.layout import Layout, Seat, Space
+from queueing.explain.domain_model import Seat
+from queueing.explain.layout import Layout, Space
 from queueing.explain.openings import Openings, Stopped
 
 NAMED = 4

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from queueing.explain.layout import Layout, Seat, Space
+from queueing.explain.domain_model import Seat
+from queueing.explain.layout import Layout, Space
 
 ROW, GAP, PAD, HEAD = 18, 4, 10, 20
 BAR, NAME = 220, 110

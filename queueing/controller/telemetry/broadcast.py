@@ -17,13 +17,13 @@ from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.facts import Fact
-from queueing.core.names import CohortName, Key, QueueName, name_of, namespace_of
+from queueing.core.names import CohortName, FlavorName, Key, QueueName, name_of, namespace_of
 from queueing.core.settings import Settings
 from queueing.explain import answers
 from queueing.explain.model import Answer
 from queueing.recording import snapshot
 from queueing.serving.exposition import OPEN_METRICS
-from queueing.serving.frames import ALL, Frame, PendingPart, PendingRow, Question, Subject
+from queueing.serving.frames import ALL, FLAVORS, Frame, PendingPart, PendingRow, Question, Subject
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
 from queueing.state.memory.memory import Memory
@@ -132,7 +132,6 @@ class Broadcast:
             took_s = self._clock.monotonic() - began
             await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
             ensure_awaited(question)
-        return "".join(parts)
 
     @contextlib.contextmanager
     def _refusing(self, question: Question) -> Iterator[None]:
@@ -185,9 +184,14 @@ def ensure_awaited(question: Question) -> None:
 
 def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Answer | None:
     """Explain what is asked about; None when there is no such thing."""
+    window = subject.offset, subject.limit
+    if subject.kind == FLAVORS and subject.name == ALL:
+        return answers.flavors(engine)
+    if subject.kind == FLAVORS:
+        domain = tuple(filter(None, subject.part.split("/")))
+        return answers.flavor(engine, FlavorName(subject.name), domain, window)
     if subject.part:
         queue = Key(subject.name) if "/" in subject.name else QueueName(subject.name)
-        window = subject.offset, subject.limit
         return answers.line(engine, queue, window, holding=subject.part == "holding")
     match subject.kind:
         case "cohorts":

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from queueing.explain.domain_model import Domain, ResourceFlavorExplanation, Seat
 from queueing.explain.model import (
     CohortExplanation,
     Group,
@@ -14,7 +15,7 @@ from queueing.explain.model import (
     TreeNode,
     WorkloadExplanation,
 )
-from queueing.serving.frames import ALL, Subject
+from queueing.serving.frames import ALL, FLAVORS, Subject
 
 EVIL = "<script>alert(1)</script>"
 
@@ -127,8 +128,49 @@ def workload() -> WorkloadExplanation:
     )
 
 
+def seat(name: str, pods: int, **changes: Any) -> Seat:
+    values: dict[str, Any] = {"cluster_queue": "vision", "priority": 0, "leaving": False} | changes
+    return Seat(workload=name, pods=pods, **values)
+
+
+def domain(name: str, *seats: Seat, fits: int = 0, in_all: int | None = None) -> Domain:
+    return Domain(
+        name=name,
+        nodes=1,
+        free={"nvidia.com/gpu": str(fits)},
+        room={"nvidia.com/gpu": "8"},
+        fits=fits,
+        seats=seats,
+        seats_in_all=len(seats) if in_all is None else in_all,
+    )
+
+
+def racks(path: str, offset: int) -> ResourceFlavorExplanation | None:
+    """Return the domains of a flavor with two racks of 120 nodes."""
+    levels = ("topology.example/rack", "kubernetes.io/hostname")
+    below = {
+        "": [domain("r1", seat("team/gang", 6), seat(EVIL, 1, leaving=True)), domain("r2", fits=9)],
+        "r1": [domain(f"node-{number}") for number in range(120)],
+    }
+    if path not in below:
+        return None
+    return ResourceFlavorExplanation(
+        flavors=("h100",),
+        name="h100",
+        topology="dc",
+        levels=levels,
+        domain=tuple(filter(None, path.split("/"))),
+        pod={"nvidia.com/gpu": "1"},
+        offset=offset,
+        in_all=len(below[path]),
+        domains=tuple(below[path][offset : offset + 50]),
+    )
+
+
 def answer(subject: Subject) -> Any:
     """Return what the leader of the samples knows."""
+    if subject.kind == FLAVORS:
+        return racks(subject.part, subject.offset) if subject.name in {ALL, "h100"} else None
     if subject.part:
         window = {"offset": subject.offset, "limit": subject.limit}
         is_there = subject.name in {"vision", "team/main"}

@@ -7,8 +7,9 @@ import pytest
 from queueing.serving.ui.bars import bars
 from queueing.serving.ui.columns import balances, usage_chart
 from queueing.serving.ui.devices import HIDDEN, by_node
+from queueing.serving.ui.seats import seated
 from queueing.serving.ui.timeline import moments, seconds, span, stretches
-from tests.serving.ui.samples import row
+from tests.serving.ui.samples import domain, row, seat
 
 
 def segments(**changes: str) -> list[tuple[str, float, float]]:
@@ -52,6 +53,30 @@ def test_bars_of_one_resource_have_one_scale() -> None:
 def test_a_bar_says_in_words_what_it_shows() -> None:
     (bar,) = bars([row()])
     assert bar.text == "12 of 10 used, 2 borrowed"
+
+
+def test_a_workload_has_one_colour_in_all_racks_and_many_small_ones_share_one() -> None:
+    small = [seat(f"team/s{number}", 1) for number in range(7)]
+    racks = [
+        domain("r1", seat("team/gang", 5), seat("team/old", 3, leaving=True), fits=2),
+        domain("r2", *small, seat("team/gang", 5), in_all=20),
+    ]
+    first, second = seated(racks)
+    assert [(one.kind, one.begin, one.length) for one in first.segments] == [
+        ("series0", 0, 50),
+        ("series1 leaving", 50, 30),
+        ("free", 80, 20),
+    ]
+    assert [one.kind for one in second.sitting] == [
+        *(f"series{min(number, 6)}" for number in range(2, 9)),
+        "series0",
+    ]
+    assert (first.more, second.more) == (0, 12)
+
+
+def test_an_empty_rack_without_room_has_an_empty_bar() -> None:
+    (one,) = seated([domain("r1")])
+    assert (one.segments, one.sitting) == ((), ())
 
 
 def workload(*conditions: tuple[str, str, int]) -> dict[str, Any]:

@@ -194,6 +194,9 @@ EVERY_PAGE = [
     "credits",
     "usage",
     "devices",
+    "racks",
+    "racks/h100",
+    "racks/h100?domain=r1",
     "nowhere/at/all",
 ]
 
@@ -238,7 +241,9 @@ async def test_a_page_reads_well_aloud(path: str) -> None:
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.parametrize("path", ["clusterqueues/vision", "namespaces/team/workloads/mine"])
+@pytest.mark.parametrize(
+    "path", ["clusterqueues/vision", "namespaces/team/workloads/mine", "racks/h100"]
+)
 async def test_what_users_write_is_text_and_no_more(path: str) -> None:
     async with looking() as browser:
         status, text = await browser.get(path)
@@ -299,11 +304,46 @@ async def test_devices_are_shown_some_nodes_at_a_time(
     assert [one["href"] for one in turns] == links
 
 
+async def test_racks_say_in_words_who_sits_there() -> None:
+    async with looking() as browser:
+        _, text = await browser.get("racks/h100")
+    rows = text.split("<tr>")[2:]
+    assert '<a href="../namespaces/team/workloads/gang">team/gang</a> 6 pods' in rows[0]
+    assert "1 pod, leaving" in rows[0]
+    assert "nobody" in rows[1]
+    assert "9 of 8" in rows[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "links"),
+    [
+        pytest.param("?domain=r1", "1 to 50 of 120", ["?domain=r1&domains=50"], id="the first"),
+        pytest.param(
+            "?domain=r1&domains=100", "101 to 120 of 120", ["?domain=r1&domains=50"], id="the last"
+        ),
+    ],
+)
+async def test_who_looks_into_a_rack_sees_some_nodes_at_a_time(
+    query: str, shown: str, links: list[str]
+) -> None:
+    async with looking() as browser:
+        _, top = await browser.get("racks/h100")
+        _, text = await browser.get(f"racks/h100{query}")
+    assert 'href="?domain=r1"' in top
+    assert shown in text
+    turns = [one for _, one in Outline(text).opened if one.get("rel") in {"prev", "next"}]
+    assert [one["href"] for one in turns] == links
+    above = text[text.index('class="within"') :]
+    assert 'href="?"' in above[: above.index("</nav>")]
+
+
 @pytest.mark.parametrize(
     ("path", "want"),
     [
         pytest.param("clusterqueues/gone", 404, id="a queue that is gone"),
         pytest.param("namespaces/team/workloads/gone", 404, id="a workload that is gone"),
+        pytest.param("racks/gone", 404, id="a flavor that is gone, or has no topology"),
+        pytest.param("racks/h100?domain=r9", 404, id="a rack that is gone"),
         pytest.param("nowhere", 404, id="no page"),
         pytest.param("find?q=%3Cwhat%3E", 404, id="a search for nothing that can be"),
     ],
@@ -367,6 +407,9 @@ async def test_what_is_looked_for_is_found(asked: str, want: str) -> None:
         pytest.param(TEAM, "credits", 403, id="a team, credits"),
         pytest.param(TEAM, "usage", 403, id="a team, usage"),
         pytest.param(TEAM, "devices", 403, id="a team, devices"),
+        pytest.param(TEAM, "racks", 403, id="a team, flavors"),
+        pytest.param(TEAM, "racks/h100", 403, id="a team, racks"),
+        pytest.param(ADMIN, "racks/h100", 200, id="an admin, racks"),
         pytest.param(NOBODY, "", 401, id="nobody"),
         pytest.param("", "clusterqueues/vision", 401, id="without a token"),
     ],

@@ -1,0 +1,9 @@
+"""What all parts of answers have in common."""
+
+import msgspec
+
+API_VERSION = "visibility.queueing.dev/v1alpha1"
+
+
+class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The base of all parts of an answer."""

@@ -1,0 +1,49 @@
+"""Blocks, racks and nodes of flavors, and who sits there, one domain at a time."""
+
+from queueing.explain.domain_model import ResourceFlavorExplanation
+from queueing.serving.frames import ALL, FLAVORS, Subject
+from queueing.serving.rights import EVERYTHING, explanation_of
+from queueing.serving.ui.entrance import demand
+from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.seats import seated
+from queueing.serving.ui.turning import ROWS, parts, query
+
+EVERY_S = 10.0
+"""Who sits where is put together of all that run."""
+DOMAIN = "domain"
+"""In the query: a domain and those that it is in, with slashes between them."""
+
+
+async def flavors(asked: Asked) -> Page:
+    """Show which flavors have a topology."""
+    await demand(asked.visitor, EVERYTHING, explanation_of(FLAVORS))
+    told = await asked.sources.explained(Subject(FLAVORS, ALL), ResourceFlavorExplanation)
+    values = {"flavors": told.flavors}
+    return Page(title="Racks", template="flavors.html", values=values, every_s=EVERY_S)
+
+
+async def racks(asked: Asked) -> Page:
+    """Show the domains of a flavor just below one, and who sits there."""
+    name = asked.names["name"]
+    await demand(asked.visitor, EVERYTHING, explanation_of(FLAVORS, name=name))
+    offset = asked.number("domains")
+    subject = Subject(FLAVORS, name, asked.query.get(DOMAIN, ""), offset, ROWS)
+    told = await asked.sources.explained(subject, ResourceFlavorExplanation)
+    depth = len(told.domain)
+
+    def at(*path: str) -> str:
+        return query(asked, domain="/".join(path), domains="")
+
+    values = {
+        "told": told,
+        "level": told.levels[depth],
+        "above": [(one, at(*told.domain[:end])) for end, one in enumerate(told.domain, 1)],
+        "top": at(),
+        "rows": [
+            (one, at(*told.domain, one.domain.name) if depth + 1 < len(told.levels) else "")
+            for one in seated(told.domains)
+        ],
+        "domain_parts": parts(asked, "domains", shown=len(told.domains), in_all=told.in_all),
+    }
+    title = f"Racks of flavor {name}"
+    return Page(title=title, template="racks.html", values=values, every_s=EVERY_S)
