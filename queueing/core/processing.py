@@ -340,7 +340,7 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         borrowing=assignment.borrow > 0,
         checks=checks,
         note=_note(entry) if assignment.passed_over or entry.demoted else "",
-        warnings=tuple(_doubts(entry, world)),
+        warnings=tuple(_doubts(entry, world)) if world.tree.forest.offers else (),
     )
     return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())
 

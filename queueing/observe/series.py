@@ -78,7 +78,8 @@ class Counter(_Number):
     def inc(self, amount: float = 1) -> None:
         if amount < 0:
             raise ValueError(f"{self._name} cannot go down by {-amount:g}")
-        super().inc(amount)
+        self._value += amount
+        self._kept = None
 
 
 class Gauge(_Number):

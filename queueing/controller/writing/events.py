@@ -76,6 +76,8 @@ class Events:
             self._write(_of(job), reason, message, warning=warning)
 
     def _link(self, workload: Meta) -> str:
+        if not self._page:
+            return ""
         return workload_page(self._page, workload.namespace, workload.name)
 
     def _write(

@@ -40,7 +40,7 @@ class Forest:
         """Further topologies over nodes of a flavor's own one, in the order of preference."""
         self._nodes: dict[str, Node] = {}
         self._others: dict[str, Amounts] = {}
-        self._offers: dict[FlavorName, Memory] = {}
+        self.offers: dict[FlavorName, Memory] = {}
         """What empty nodes offer, of flavors without a topology that are held against them."""
         self.is_used = False
         """Whether any flavor ever had a topology: else nothing is placed, and nothing to undo."""
@@ -119,7 +119,7 @@ class Forest:
         """Remove a flavor; what its workloads use counts again if it comes back."""
         self._memories.pop(name, None)
         self._beside.pop(name, None)
-        self._offers.pop(name, None)
+        self.offers.pop(name, None)
 
     def put_offer(
         self,
@@ -132,17 +132,17 @@ class Forest:
         tree = Tree("", (HOSTNAME,), node_labels=node_labels, tolerations=tolerations)
         for node in self._nodes.values():
             tree.put_node(node)
-        self._offers[name] = Memory(tree)
+        self.offers[name] = Memory(tree)
 
     def offer(self, flavor: FlavorName) -> Memory | None:
         """Return what the nodes of a flavor without a topology offer; None if that is not asked."""
-        return self._offers.get(flavor)
+        return self.offers.get(flavor)
 
     def put_node(self, node: Node) -> Mapping[FlavorName, str]:
         """Add or change a node; return the flavors that set it aside, and why."""
         self._nodes[node.name] = node
         told = {name: self._put_node(name, node) for name in self._memories}
-        for one in self._offers.values():
+        for one in self.offers.values():
             one.tree.put_node(node)
         return {name: why for name, why in told.items() if why}
 
@@ -150,7 +150,7 @@ class Forest:
         self._nodes.pop(name, None)
         for tree in self._trees(self._memories):
             tree.drop_node(name)
-        for one in self._offers.values():
+        for one in self.offers.values():
             one.tree.drop_node(name)
 
     def set_others(self, node: str, usage: Amounts) -> None:
