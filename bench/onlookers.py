@@ -143,7 +143,7 @@ async def top(cluster: Cluster) -> AsyncIterator[None]:
     try:
         yield
     finally:
+        loop.remove_reader(ours)  # a terminal that nobody writes to cannot be read
         process.terminate()
         await process.wait()
-        loop.remove_reader(ours)
         os.close(ours)
