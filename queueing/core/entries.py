@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from queueing.core.decisions import Admit, Bar, Mode, Preempt, Wait
-from queueing.core.facts import WorkloadFact
+from queueing.core.decisions import Admit, Bar, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.facts import Strategy, WorkloadFact
 from queueing.core.flavors.assignment import Assignment, Choices, Progress
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.placed_usage import placed
+from queueing.core.placed_usage import placed, places_of
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
@@ -121,3 +121,62 @@ class Ruling(NamedTuple):
         if self.preemptions or self.decision.mode in _BEGINS_ANEW:
             return None
         return self.entry.assignment.progress
+
+
+def wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+    """Return the wait of a head that gets nothing.
+
+    It is inadmissible, unless its queue is StrictFIFO or flavors are left to try.
+    """
+    strict = entry.rules.fact.strategy is Strategy.STRICT_FIFO
+    again = strict or entry.assignment.progress is not None
+    requeue = Requeue.IMMEDIATE if again else Requeue.INADMISSIBLE
+    return _waits(entry, mode, (reason, message), requeue)
+
+
+def retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+    """Return the wait of a head that is judged again in the next round."""
+    return _waits(entry, mode, (reason, message), Requeue.IMMEDIATE)
+
+
+def keep(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
+    """Return the wait of a head that is judged again, and keeps its usage from later entries."""
+    return retry(entry, mode, reason, message)._replace(kept=entry.usage)
+
+
+def _waits(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) -> Ruling:
+    head = entry.head
+    told = Wait(
+        workload=head.workload.key,
+        uid=head.workload.uid,
+        cluster_queue=head.queue,
+        requeue=requeue,
+        reason=why[0],
+        message=why[1],
+        mode=mode,
+        nominated=entry.assignment.pod_sets(),
+        targets=tuple(one.holder.key for one in entry.targets if not one.holder.promised)
+        if entry.targets
+        else (),
+    )
+    return Ruling(entry, told)
+
+
+def reservation(entry: Entry) -> Mapping[FlavorResource, int]:
+    """Return the quota, and the places, that a head without candidates keeps from later entries.
+
+    Otherwise smaller workloads would starve it. As in Kueue it is the request, but at most what is
+    left of the nominal quota; if it borrows, of nominal quota plus borrowing limit.
+    """
+    borrows = entry.assignment.borrow > 0
+    kept: dict[FlavorResource, int] = {}
+    for resource, amount in entry.usage.items():
+        cell = entry.node.cell(resource)
+        left = cell.limits.nominal - cell.usage
+        if not borrows:
+            kept[resource] = max(0, min(amount, left))
+        elif cell.limits.borrowing_limit is None:
+            kept[resource] = amount
+        else:
+            kept[resource] = max(0, min(amount, left + cell.limits.borrowing_limit))
+    return placed(kept, places_of(entry.usage))

@@ -141,7 +141,7 @@ def _plainly(head: Head, world: World) -> Entry | None:
     key, generation = tuple(levels), node.root.generation
     found: Assignment | None = outline.fits.get(key)
     if found is None:
-        search = Search(rules, node, oracle=None, settings=world.settings)
+        search = Search(rules=rules, node=node, settings=world.settings)
         found = outline.fits[key] = search.assign(head.demand)
     if found.progress is not None and found.progress.generation != generation:
         # found in another tree, or before quotas changed: all else is the same
@@ -173,7 +173,9 @@ def _nominate(
         preemption = _preemption(head, world, reach, spared=spared | head.spared)
     places = rules.offer.outline(head.demand, world.settings.quota_check).places
     placing = Placing(rules, world.tree, world.settings) if places else None
-    search = Search(rules, node, oracle=preemption, settings=world.settings, commons=commons)
+    search = Search(
+        rules=rules, node=node, settings=world.settings, oracle=preemption, commons=commons
+    )
 
     def assign(demand: Demand) -> Assignment:
         found = search.assign(demand, head.progress, head.nominated)
@@ -247,4 +249,6 @@ def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid
         if world.patience:
             patience = world.patience.get(preemptor.node.root, NO_PATIENCE)
         strategy = partial(fair_targets, settings=settings.fair_sharing, patience=patience)
-    return VictimSearch(preemptor, world.tree, holders=world.holders, strategy=strategy)
+    return VictimSearch(
+        preemptor=preemptor, tree=world.tree, holders=world.holders, strategy=strategy
+    )

@@ -5,7 +5,7 @@ Called by `rounds`, once per entry of a round, in their order.
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import (
@@ -15,16 +15,15 @@ from queueing.core.decisions import (
     Preempt,
     PreemptionReason,
     Reason,
-    Requeue,
     Wait,
 )
-from queueing.core.entries import Entry, Ruling
-from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy, Strategy
+from queueing.core.entries import Entry, Ruling, keep, reservation, retry, wait
+from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy
 from queueing.core.flavors.doubts import doubts
 from queueing.core.holders import Holder
 from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
 from queueing.core.nomination import World, nominate
-from queueing.core.placed_usage import placed, places_of, without_pods
+from queueing.core.placed_usage import places_of, without_pods
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
@@ -43,6 +42,7 @@ from queueing.core.reasons import (
 from queueing.core.settings import Compatibility, Settings
 
 
+@dataclass(slots=True, eq=False)
 class Draft:
     """The quota tree as a round spends it: what entries took so far, and what victims will free.
 
@@ -51,18 +51,18 @@ class Draft:
     are chosen. As Kueue counts, they are gone only where it is asked whether somebody fits.
     """
 
-    __slots__ = ("_admitted", "_departures", "_leaving", "admitted_in", "victims", "world")
+    world: World
+    victims: dict[Uid, None] = field(default_factory=dict)
+    """The victims of earlier entries, and those whose promises these took."""
+    admitted_in: set[Node] = field(default_factory=set)
+    """Roots of trees in which this round admitted a workload whose pods may be waited for."""
+    _departures: Departures = field(init=False)
+    _leaving: list[Holder] = field(default_factory=list)
+    """Victims that still count as using their quota; none with promises."""
+    _admitted: list[tuple[QueueName, Mapping[FlavorResource, int]]] = field(default_factory=list)
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.victims: dict[Uid, None] = {}
-        """The victims of earlier entries, and those whose promises these took."""
-        self.admitted_in: set[Node] = set()
-        """Roots of trees in which this round admitted a workload whose pods may be waited for."""
-        self._departures = Departures(world.bounds)
-        self._leaving: list[Holder] = []
-        """Victims that still count as using their quota; none with promises."""
-        self._admitted: list[tuple[QueueName, Mapping[FlavorResource, int]]] = []
+    def __post_init__(self) -> None:
+        self._departures = Departures(self.world.bounds)
 
     def admit(self, entry: Entry, *, has_checks: bool) -> None:
         """Charge an admission, or a reservation that waits for checks."""
@@ -200,26 +200,26 @@ def _placed_anew(entry: Entry, draft: Draft) -> Entry:
 def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruling:
     assignment = entry.assignment
     if entry.barred is not None:
-        return _wait(entry, Mode.NO_FIT, *entry.barred)
+        return wait(entry, Mode.NO_FIT, *entry.barred)
     if entry.partners and not entry.partners.isdisjoint(draft.victims):
         # workloads that share a ResourceClaim have to leave together, and the others leave now
-        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
+        return retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if not assignment.fits:
         if not assignment.needs_preemption:
-            return _wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
+            return wait(entry, Mode.NO_FIT, *_why(entry, assignment.message))
         if not entry.targets:
             return _without_candidates(entry, draft)
         if entry.head.workload.preemption_gated:
-            return _wait(entry, Mode.PREEMPT, Reason.ADMISSION_GATED, GATED)
+            return wait(entry, Mode.PREEMPT, Reason.ADMISSION_GATED, GATED)
     if deferred:
-        return _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
+        return keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, DEFERRED)
     if overlaps:
-        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, OVERLAPPING)
+        return retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, OVERLAPPING)
     if not draft.fits(entry):
-        return _retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
+        return retry(entry, Mode.SKIPPED, Reason.WAITING_FOR_QUOTA, NO_LONGER_FITS)
     if entry.targets and not draft.may_free(entry):
         entry.targets = ()  # it preempts nobody, so it keeps no quota from others
-        return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
+        return retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, TOO_MANY_LEAVE)
     if entry.targets and any(not one.holder.promised for one in entry.targets):
         return _preempt(entry, draft)
     return _admit(entry, draft)
@@ -242,11 +242,11 @@ def _without_candidates(entry: Entry, draft: Draft) -> Ruling:
     """
     words = (entry.assignment.message, entry.demoted)
     message = ". ".join(one for one in words if one)
-    ruling = _wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
+    ruling = wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
     reclaim = entry.rules.fact.preemption.reclaim_within_cohort
     if reclaim is PreemptionPolicy.ANY or entry.demoted or _would_be_barred(entry, draft):
         return ruling
-    return ruling._replace(kept=_reservation(entry))
+    return ruling._replace(kept=reservation(entry))
 
 
 def _why(entry: Entry, message: str) -> Bar:
@@ -273,13 +273,13 @@ def _migrate(entry: Entry, draft: Draft) -> Ruling:
     entry.targets = [*entry.targets, *running]
     message = pending_migration(entry.assignment.message, len(siblings))
     if not running:  # they are leaving
-        ruling = _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, message)
+        ruling = keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, message)
         return ruling._replace(taken=_promised(entry))
     return _evict(entry, running, draft, message)
 
 
 def _evict(entry: Entry, victims: Sequence[Target], draft: Draft, message: str) -> Ruling:
-    ruling = _keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
+    ruling = keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
     tree = draft.world.tree
     queues = dict.fromkeys(target.holder.queue for target in victims)
     paths = {queue: tree.queue(queue).path() for queue in queues}
@@ -314,16 +314,16 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
     if not draft.fits_now(entry):
         if assignment.borrow and not entry.targets and world.settings.fair_sharing is None:
             # what it would be promised its owners may need first, when they learn of it
-            return _retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
-        ruling = _keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+            return retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
+        ruling = keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
         return ruling._replace(taken=_promised(entry))
     if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, draft):
-        return _keep(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
+        return keep(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     allowance = world.allowance
     if allowance is not None:
         barred = allowance.bars(head.workload, head.queue, assignment.use)
         if barred is not None:
-            return _retry(entry, Mode.SKIPPED, *barred)
+            return retry(entry, Mode.SKIPPED, *barred)
     pod_sets = assignment.pod_sets()
     has_checks = entry.rules.fact.checks or head.workload.checks
     checks = _open_checks(entry, pod_sets, world.settings) if has_checks else ()
@@ -381,65 +381,6 @@ def _open_checks(
     ready = {one.name for one in states if one.state is CheckPhase.READY}
     asked = (*names, *(one.name for one in states)) if heeds_all else names
     return tuple(name for name in dict.fromkeys(asked) if name not in ready)
-
-
-def _wait(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
-    """Return the wait of a head that gets nothing.
-
-    It is inadmissible, unless its queue is StrictFIFO or flavors are left to try.
-    """
-    strict = entry.rules.fact.strategy is Strategy.STRICT_FIFO
-    again = strict or entry.assignment.progress is not None
-    requeue = Requeue.IMMEDIATE if again else Requeue.INADMISSIBLE
-    return _rule_wait(entry, mode, (reason, message), requeue)
-
-
-def _retry(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
-    """Return the wait of a head that is judged again in the next round."""
-    return _rule_wait(entry, mode, (reason, message), Requeue.IMMEDIATE)
-
-
-def _keep(entry: Entry, mode: Mode, reason: Reason, message: str) -> Ruling:
-    """Return the wait of a head that is judged again, and keeps its usage from later entries."""
-    return _retry(entry, mode, reason, message)._replace(kept=entry.usage)
-
-
-def _rule_wait(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) -> Ruling:
-    head = entry.head
-    wait = Wait(
-        workload=head.workload.key,
-        uid=head.workload.uid,
-        cluster_queue=head.queue,
-        requeue=requeue,
-        reason=why[0],
-        message=why[1],
-        mode=mode,
-        nominated=entry.assignment.pod_sets(),
-        targets=tuple(one.holder.key for one in entry.targets if not one.holder.promised)
-        if entry.targets
-        else (),
-    )
-    return Ruling(entry, wait)
-
-
-def _reservation(entry: Entry) -> Mapping[FlavorResource, int]:
-    """Return the quota, and the places, that a head without candidates keeps from later entries.
-
-    Otherwise smaller workloads would starve it. As in Kueue it is the request, but at most what is
-    left of the nominal quota; if it borrows, of nominal quota plus borrowing limit.
-    """
-    borrows = entry.assignment.borrow > 0
-    kept: dict[FlavorResource, int] = {}
-    for resource, amount in entry.usage.items():
-        cell = entry.node.cell(resource)
-        left = cell.limits.nominal - cell.usage
-        if not borrows:
-            kept[resource] = max(0, min(amount, left))
-        elif cell.limits.borrowing_limit is None:
-            kept[resource] = amount
-        else:
-            kept[resource] = max(0, min(amount, left + cell.limits.borrowing_limit))
-    return placed(kept, places_of(entry.usage))
 
 
 def _has_quota(entry: Entry) -> bool:

@@ -1,6 +1,7 @@
 """A ClusterQueue's spec joined with its flavors, ready for judging heads."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from queueing.core.eligibility import CompiledGroup, compile_group
 from queueing.core.facts import ClusterQueueFact, FlavorFact, PreemptionPolicy
@@ -66,13 +67,11 @@ class QueueRules:
         )
 
 
+@dataclass(slots=True)
 class Catalog:
     """Lets queues that offer the same flavors in the same order share one offer and its memo."""
 
-    __slots__ = ("_offers",)
-
-    def __init__(self) -> None:
-        self._offers: dict[tuple[object, ...], Offer] = {}
+    _offers: dict[tuple[object, ...], Offer] = field(default_factory=dict)
 
     def rules(
         self,

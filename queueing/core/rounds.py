@@ -8,6 +8,7 @@ it left.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from queueing.core.credits.precedence import Precedence
 from queueing.core.decisions import Mode
@@ -106,6 +107,7 @@ def entry_key(settings: Settings) -> Callable[[Entry], tuple[bool, int, int, flo
     return key
 
 
+@dataclass(slots=True, eq=False)
 class LendLast:
     """Lend last: who borrows waits while others may still take their own nominal quota.
 
@@ -122,18 +124,13 @@ class LendLast:
     so that a backlog which fits keeps nobody from its right.
     """
 
-    __slots__ = ("_asked", "_by_shares", "_lends_last", "_moved", "_waiting", "_world")
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._lends_last = world.settings.rules.lends_last
-        self._by_shares = world.settings.fair_sharing is not None
-        self._waiting: list[Entry] = []
-        self._moved: set[Node] = set()
-        """Roots of trees in which somebody got something, or gave way."""
-        self._asked: dict[tuple[Node, FlavorResource], dict[Node, int]] = {}
-        """What each queue of a tree may still take of its nominal quota, and what all may take, by
-        the root; as it was when it was first asked for in the round."""
+    world: World
+    _waiting: list[Entry] = field(default_factory=list)
+    _moved: set[Node] = field(default_factory=set)
+    """Roots of trees in which somebody got something, or gave way."""
+    _asked: dict[tuple[Node, FlavorResource], dict[Node, int]] = field(default_factory=dict)
+    """What each queue of a tree may still take of its nominal quota, and what all may take, by the
+    root; as it was when it was first asked for in the round."""
 
     def note(self, entry: Entry) -> None:
         """Note that an entry got something, or gave way to others of its queue."""
@@ -148,9 +145,10 @@ class LendLast:
 
     def _waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        if not self._lends_last:
+        settings = self.world.settings
+        if not settings.rules.lends_last:
             return False
-        if self._by_shares:
+        if settings.fair_sharing is not None:
             if not entry.targets or entry.head.waited >= ROUNDS_MAX:
                 return False
             return entry.node.root in self._moved
@@ -169,7 +167,7 @@ class LendLast:
 
     def _asked_of(self, root: Node, resource: FlavorResource) -> dict[Node, int]:
         found: dict[Node, int] = {}
-        pending = self._world.pending
+        pending = self.world.pending
         for queue in root.queues():
             cell = queue.cells.get(resource)
             left = 0 if cell is None else cell.limits.nominal - cell.usage

@@ -48,44 +48,6 @@ class Use(NamedTuple):
     parts: tuple[ClaimCharge, ...] = ()
 
 
-class Uses:
-    """The sum of several uses: of what is their own, and of the largest part of each claim."""
-
-    __slots__ = ("_claims", "total")
-
-    def __init__(self) -> None:
-        self.total: dict[FlavorResource, int] = {}
-        self._claims: dict[tuple[str, FlavorResource], list[int]] = {}
-
-    def add(self, use: Use) -> None:
-        """Add a use."""
-        for resource, amount in self.added_by(use).items():
-            self.total[resource] = self.total.get(resource, 0) + amount
-        for one in use.parts:
-            self._claims.setdefault((one.claim, one.resource), []).append(one.amount)
-
-    def remove(self, use: Use) -> None:
-        """Remove a use that was added."""
-        for one in use.parts:
-            users = self._claims[one.claim, one.resource]
-            users.remove(one.amount)
-            if not users:
-                del self._claims[one.claim, one.resource]
-        for resource, amount in self.added_by(use).items():
-            self.total[resource] -= amount
-
-    def added_by(self, use: Use) -> dict[FlavorResource, int]:
-        """Return by how much adding a use would raise the sum."""
-        known = self._claims
-        more = (
-            one._replace(
-                amount=max(0, one.amount - max(known.get((one.claim, one.resource), (0,))))
-            )
-            for one in use.parts
-        )
-        return added(use.own, tuple(more))
-
-
 def shared_by(pod_sets: Iterable[PodSet]) -> dict[tuple[PodSetName, ResourceName], str]:
     """Return, for each request of a pod set that is by such a claim, that claim."""
     return {

@@ -1,7 +1,7 @@
 """Which queue the next victim is taken from: descends to the child with the largest share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -36,6 +36,7 @@ class CandidateQueue:
         return self.candidates.pop(0)
 
 
+@dataclass(slots=True, eq=False)
 class CandidateQueues:
     """All candidates by queue, and the search for the queue of the next victim.
 
@@ -43,26 +44,18 @@ class CandidateQueues:
     computed anew when `changed` is called for a queue on whose path usage changed.
     """
 
-    __slots__ = (
-        "_heaps",
-        "_known",
-        "_members",
-        "_own",
-        "_own_path",
-        "_queues",
-        "_shares",
-        "_versions",
-    )
+    own: Node
+    candidates: InitVar[Sequence[RankedCandidate]]
+    shares: Shares
+    _own_path: frozenset[Node] = field(init=False)
+    _known: dict[Node, Share] = field(default_factory=dict)
+    _versions: dict[Node, int] = field(default_factory=dict)
+    _heaps: dict[Node, list[tuple[Place, int, Node]]] = field(default_factory=dict)
+    _queues: dict[Node, CandidateQueue] = field(default_factory=dict)
+    _members: dict[Node, dict[Node, None]] = field(default_factory=dict)
 
-    def __init__(self, own: Node, candidates: Sequence[RankedCandidate], shares: Shares) -> None:
-        self._own = own
-        self._own_path = frozenset((own, *own.ancestors()))
-        self._shares = shares
-        self._known: dict[Node, Share] = {}
-        self._versions: dict[Node, int] = {}
-        self._heaps: dict[Node, list[tuple[Place, int, Node]]] = {}
-        self._queues: dict[Node, CandidateQueue] = {}
-        self._members: dict[Node, dict[Node, None]] = {}
+    def __post_init__(self, candidates: Sequence[RankedCandidate]) -> None:
+        self._own_path = frozenset((self.own, *self.own.ancestors()))
         for one in candidates:
             queue = self._queues.get(one.node)
             if queue is None:
@@ -72,7 +65,7 @@ class CandidateQueues:
 
     def next(self) -> CandidateQueue | None:
         """Return the queue of the next victim; None if no candidate is left."""
-        node = self._own.root
+        node = self.own.root
         while not node.is_queue:
             child = self._highest(node)
             if child is not None:
@@ -100,7 +93,7 @@ class CandidateQueues:
         """Return a node's share at the present usage."""
         found = self._known.get(node)
         if found is None:
-            found = self._known[node] = self._shares.of(node)
+            found = self._known[node] = self.shares.of(node)
         return found
 
     def _enroll(self, queue: Node) -> None:
@@ -135,7 +128,7 @@ class CandidateQueues:
             queue = self._queues.get(child)
             if queue is None or not queue.candidates:
                 return True
-            return child is not self._own and not self.share(child)[1]
+            return child is not self.own and not self.share(child)[1]
         return child not in self._own_path and not self.share(child)[1]
 
     def _place(self, child: Node) -> Place:

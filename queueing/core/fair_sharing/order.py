@@ -2,6 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 
 from queueing.core.entries import Entry
@@ -27,30 +28,17 @@ def fair_order(entries: Iterable[Entry], tree: QuotaTree, settings: Settings) ->
     return _Tournament(tree, settings).play(entries)
 
 
+@dataclass(slots=True, eq=False)
 class _Tournament:
     """The games of all cohorts: the entries from below each, sorted by their scores."""
 
-    __slots__ = (
-        "_by_priority",
-        "_games",
-        "_preemptors_first",
-        "_prefers_non_borrowing",
-        "_several",
-        "_shares",
-        "_tree",
-    )
-
-    def __init__(self, tree: QuotaTree, settings: Settings) -> None:
-        fair = settings.fair_sharing
-        self._tree = tree
-        self._shares = Shares()
-        self._preemptors_first = settings.prioritize_preemptors
-        self._by_priority = settings.priority_sorting_within_cohort
-        self._prefers_non_borrowing = fair is not None and fair.prioritize_non_borrowing
-        self._several: set[Node] = set()
-        """The queues that more than one entry is of."""
-        self._games: dict[Node, list[tuple[Score, Entry]]] = {}
-        """By cohort; a queue without one has a game of its own."""
+    tree: QuotaTree
+    settings: Settings
+    _shares: Shares = field(default_factory=Shares)
+    _several: set[Node] = field(default_factory=set)
+    """The queues that more than one entry is of."""
+    _games: dict[Node, list[tuple[Score, Entry]]] = field(default_factory=dict)
+    """By cohort; a queue without one has a game of its own."""
 
     def play(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Return the winners of each tree: the first, then that of the others, and so on."""
@@ -104,20 +92,22 @@ class _Tournament:
     def _score(self, child: Node, entry: Entry) -> Score:
         """Return the score of a child of a cohort with the entry's usage added."""
         node, usage, head = entry.node, entry.usage, entry.head
+        settings, fair = self.settings, self.settings.fair_sharing
+        asked = fair is not None and fair.prioritize_non_borrowing
         if child is node:
             infinite, share = self._shares.of(node, usage)
-            borrows = self._prefers_non_borrowing and _borrows_with(node, usage)
+            borrows = asked and _borrows_with(node, usage)
         else:
-            with self._tree.attempt():
-                self._tree.add_usage(QueueName(node.name), usage)
+            with self.tree.attempt():
+                self.tree.add_usage(QueueName(node.name), usage)
                 infinite, share = self._shares.of(child)
-                borrows = self._prefers_non_borrowing and child.borrows(usage)
+                borrows = asked and child.borrows(usage)
         return (
-            not (self._preemptors_first and head.preempting),
+            not (settings.prioritize_preemptors and head.preempting),
             borrows,
             infinite,
             share,
-            -head.workload.priority if self._by_priority else 0,
+            -head.workload.priority if settings.priority_sorting_within_cohort else 0,
             head.timestamp,
             head.workload.uid,
         )

@@ -7,7 +7,7 @@ preemptor's share <= target's share without its victims, or < target's share wit
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
@@ -33,23 +33,21 @@ class Rules:
     patience: Patience = NO_PATIENCE
 
 
+@dataclass(slots=True, eq=False)
 class Level:
     """The victims for which one cohort above the preemptor is the lowest common one.
 
     Their shares are compared directly below that cohort: `mine` is its child above the preemptor.
     """
 
-    __slots__ = ("_floor", "_judged", "mine", "shares", "stands")
-
-    def __init__(self, mine: Node, shares: Shares) -> None:
-        self.mine = mine
-        self.shares = shares
-        self.stands: dict[Node, dict[Uid, Holder]] = {}
-        """Child of the cohort → the victims below it."""
-        self._floor: Share | None = None
-        """A lower bound of the shares of these children, which only rise as victims are spared."""
-        self._judged: tuple[Share, bool] | None = None
-        """The preemptor's share at the last `is_fair`, with its answer, for the same victims."""
+    mine: Node
+    shares: Shares
+    stands: dict[Node, dict[Uid, Holder]] = field(default_factory=dict)
+    """Child of the cohort → the victims below it."""
+    _floor: Share | None = None
+    """A lower bound of the shares of these children, which only rise as victims are spared."""
+    _judged: tuple[Share, bool] | None = None
+    """The preemptor's share at the last `is_fair`, with its answer, for the same victims."""
 
     def put(self, theirs: Node, holder: Holder) -> None:
         """Add a victim."""
@@ -98,19 +96,16 @@ class Level:
         return True
 
 
+@dataclass(slots=True, eq=False)
 class Balance:
     """Whether the rules hold for all victims at the present usage, with the preemptor charged."""
 
-    __slots__ = ("_levels", "_own", "_query", "_room", "_rules", "_shares", "_tree")
-
-    def __init__(self, query: Query, tree: QuotaTree, room: Room, rules: Rules) -> None:
-        self._query = query
-        self._own = query.preemptor.node
-        self._tree = tree
-        self._room = room
-        self._rules = rules
-        self._shares = Shares()
-        self._levels: dict[Node, Level] = {}
+    query: Query
+    tree: QuotaTree
+    room: Room
+    rules: Rules
+    _shares: Shares = field(default_factory=Shares)
+    _levels: dict[Node, Level] = field(default_factory=dict)
 
     def put(self, target: Target) -> None:
         """Add a victim."""
@@ -130,7 +125,7 @@ class Balance:
 
     def holds(self) -> bool:
         """Say whether the rules hold for every victim that was chosen by shares."""
-        return all(one.is_fair(self._room, self._rules) for one in self._levels.values())
+        return all(one.is_fair(self.room, self.rules) for one in self._levels.values())
 
     def only_gains(self, target: Target) -> bool:
         """Say whether sparing a victim cannot make the preemption less fair to any other victim."""
@@ -142,16 +137,16 @@ class Balance:
 
     def lets_return(self, target: Target) -> bool:
         """Say whether a victim could reclaim its quota, because its queue would not borrow then."""
+        own, contested = self.query.preemptor.node, self.query.contested
         if target.reason is not PreemptionReason.IN_COHORT_FAIR_SHARING or (
-            not self._rules.within_nominal or not self._own.borrows(self._query.contested)
+            not self.rules.within_nominal or not own.borrows(contested)
         ):
             return False
-        queue, usage = self._tree.queue(target.holder.queue), target.holder.usage
-        contested = (one for one in self._query.contested if one in usage)
-        return not any(queue.borrowing_with(one, usage[one]) for one in contested)
+        queue, usage = self.tree.queue(target.holder.queue), target.holder.usage
+        return not any(queue.borrowing_with(one, usage[one]) for one in contested if one in usage)
 
     def _sides(self, target: Target) -> tuple[Node, Node]:
-        return below_common(self._own, self._tree.queue(target.holder.queue))
+        return below_common(self.query.preemptor.node, self.tree.queue(target.holder.queue))
 
 
 def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> list[Target]:

@@ -1,7 +1,7 @@
 """The search over flavors (see `grades` for the rules, `reasons` for the messages)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -61,6 +61,7 @@ class Before(NamedTuple):
     """What need not be charged of these parts and of the part itself: see `savings`."""
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Search:
     """Assigns flavors to the demands of one workload in one queue.
 
@@ -68,32 +69,17 @@ class Search:
     `commons` are ResourceClaims of the workload that others use: it is charged only what it adds.
     """
 
-    __slots__ = (
-        "_as_kueue",
-        "_commons",
-        "_node",
-        "_oracle",
-        "_preempts_borrowing",
-        "_rules",
-        "_settings",
-    )
+    rules: QueueRules
+    node: Node
+    settings: Settings
+    oracle: Oracle | None = None
+    commons: Commons | None = None
+    _as_kueue: bool = field(init=False)
+    _preempts_borrowing: bool = field(init=False)
 
-    def __init__(
-        self,
-        rules: QueueRules,
-        node: Node,
-        *,
-        oracle: Oracle | None,
-        settings: Settings,
-        commons: Commons | None = None,
-    ) -> None:
-        self._rules = rules
-        self._node = node
-        self._oracle = oracle
-        self._settings = settings
-        self._commons = commons
-        self._as_kueue = settings.compatibility is Compatibility.KUEUE
-        self._preempts_borrowing = rules.preempts_while_borrowing(settings)
+    def __post_init__(self) -> None:
+        self._as_kueue = self.settings.compatibility is Compatibility.KUEUE
+        self._preempts_borrowing = self.rules.preempts_while_borrowing(self.settings)
 
     def assign(
         self,
@@ -107,13 +93,13 @@ class Search:
         `FlavorFungibility` it never does, though in Kueue mode flavors seem to be left. With
         `nominated`, the choices of an earlier search, each part keeps to the flavors of these.
         """
-        outline = self._rules.offer.outline(demand, self._settings.quota_check)
+        outline = self.rules.offer.outline(demand, self.settings.quota_check)
         answer = Assignment(demand=demand, outline=outline)
-        generation = self._node.root.generation
+        generation = self.node.root.generation
         start: Mapping[tuple[int, int], int] = {}
         if (
             progress is not None
-            and self._settings.flavor_fungibility
+            and self.settings.flavor_fungibility
             and progress.generation == generation
             and progress.shape == demand.full
         ):
@@ -122,8 +108,8 @@ class Search:
         parts: Iterable[PodSetGroup] = outline.parts
         if nominated is not None:
             parts = map(kept_to, outline.parts, nominated)
-        elif self._commons is not None and self._commons.flavors:
-            parts = [as_the_slice(one, self._commons.flavors) for one in outline.parts]
+        elif self.commons is not None and self.commons.flavors:
+            parts = [as_the_slice(one, self.commons.flavors) for one in outline.parts]
         for part in parts:
             if not self._assign_part(part, answer, start, tried):
                 break
@@ -146,7 +132,7 @@ class Search:
         choices: dict[ResourceName, Choice] = {}
         obstacles: list[Obstacle] = []
         places: dict[tuple[int, int], int] = {}
-        saved = answer.saved if self._commons is None else savings(part, answer, self._commons)
+        saved = answer.saved if self.commons is None else savings(part, answer, self.commons)
         before = Before(answer.usage, saved)
         for ask in part.asks:
             if part.uncovered is not None:
@@ -221,8 +207,8 @@ class Search:
 
     def _scan(self, ask: Ask, before: Before, start: int) -> Scan:
         """Try the flavors of one resource group from index `start` on; return the best."""
-        rules = self._rules.fact.fungibility
-        fungible, as_kueue = self._settings.flavor_fungibility, self._as_kueue
+        rules = self.rules.fact.fungibility
+        fungible, as_kueue = self.settings.flavor_fungibility, self._as_kueue
         best: Mapping[ResourceName, Choice] = {}
         best_grade, best_borrow = NO_FIT, 0
         obstacles: list[Obstacle] = []
@@ -264,9 +250,9 @@ class Search:
 
     def _ranks(self, grade: Grade, borrow: int) -> Rank:
         """Return the rank of a flavor; without `FlavorFungibility` borrowing does not count."""
-        if not self._settings.flavor_fungibility:
+        if not self.settings.flavor_fungibility:
             return (int(grade),)
-        return rank(grade, borrow, self._rules.fact.fungibility.preference)
+        return rank(grade, borrow, self.rules.fact.fungibility.preference)
 
     def _try(
         self, ask: Ask, index: int, before: Before
@@ -297,13 +283,13 @@ class Search:
             return {}, NO_FIT, 0, obstacles
         if not short:
             return choices, FIT, level, obstacles
-        if self._oracle is not None:
+        if self.oracle is not None:
             for resource, added in short:
-                found = self._oracle.simulate(option.resources[resource], added)
+                found = self.oracle.simulate(option.resources[resource], added)
                 choices[resource] = Choice(option.name, *found)
         if len(choices) == 1:
             return choices, *choices[resource][1:], obstacles
-        preference = self._rules.fact.fungibility.preference
+        preference = self.rules.fact.fungibility.preference
         served = ((grade, borrow) for _, grade, borrow in choices.values())
         return choices, *min(served, key=lambda one: rank(one[0], one[1], preference)), obstacles
 
@@ -315,14 +301,14 @@ class Search:
         Where preemption is allowed, the grade is NO_CANDIDATES: nobody was asked yet. What it lacks
         goes to `obstacles`.
         """
-        cell = self._node.cell(key)
+        cell = self.node.cell(key)
         earlier = before.usage.get(key, 0) if before.usage else 0
         total = added = earlier + amount
         if before.saved and before.saved.get(key):
             added -= before.saved[key]
             if not added:
                 return FIT, 0, 0  # it adds nothing, so it fits also in overused quota
-            if self._commons is not None and self._commons.flavors:
+            if self.commons is not None and self.commons.flavors:
                 total = added  # a slice asks for no more, as in Kueue
         free = max(0, cell.available())
         if added <= free:

@@ -7,6 +7,7 @@ borrow something.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import inf
 
 from queueing.core.facts import Preemption, PreemptionPolicy
@@ -17,6 +18,7 @@ from queueing.core.quota.node import Node
 NOTHING: Mapping[int, int] = {}
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Reach:
     """Remembers which queues borrow, and what they expose, for one state of usage.
 
@@ -24,12 +26,9 @@ class Reach:
     must not borrow meanwhile and no cohort below the root counts.
     """
 
-    __slots__ = ("_borrowing", "_by_shares", "_exposed")
-
-    def __init__(self, *, by_shares: bool = True) -> None:
-        self._by_shares = by_shares
-        self._borrowing: dict[Node, dict[Node, None]] = {}
-        self._exposed: dict[Node, dict[FlavorResource, dict[int, int]]] = {}
+    by_shares: bool = True
+    _borrowing: dict[Node, dict[Node, None]] = field(default_factory=dict)
+    _exposed: dict[Node, dict[FlavorResource, dict[int, int]]] = field(default_factory=dict)
 
     def borrowing(self, root: Node) -> Mapping[Node, None]:
         """Return the queues of a tree that borrow anything."""
@@ -59,7 +58,7 @@ class Reach:
             others -= freed(held, reclaim, priority)
         most = free + own + others
         flat = node.parent is None or node.parent is root
-        if flat and not self._by_shares and policies.borrow_within_cohort is PreemptionPolicy.NEVER:
+        if flat and not self.by_shares and policies.borrow_within_cohort is PreemptionPolicy.NEVER:
             cell = node.cell(resource)
             most = min(most, cell.quota - cell.usage + own)
         return max(free + own, most)

@@ -1,6 +1,7 @@
 """The search for victims of one preemptor: for one flavor-resource, or for all that it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.flavors.grades import Grade
@@ -13,19 +14,15 @@ Strategy = Callable[[Query, QuotaTree, Holders], list[Target]]
 """Classical or fair-sharing preemption."""
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class VictimSearch:
     """Finds victims for one preemptor while usage stays the same; answers are memoized."""
 
-    __slots__ = ("_answers", "_holders", "_preemptor", "_strategy", "_tree")
-
-    def __init__(
-        self, preemptor: Preemptor, tree: QuotaTree, *, holders: Holders, strategy: Strategy
-    ) -> None:
-        self._preemptor = preemptor
-        self._tree = tree
-        self._holders = holders
-        self._strategy = strategy
-        self._answers: dict[tuple[object, ...], list[Target]] = {}
+    preemptor: Preemptor
+    tree: QuotaTree
+    holders: Holders
+    strategy: Strategy
+    _answers: dict[tuple[object, ...], list[Target]] = field(default_factory=dict)
 
     def targets(
         self,
@@ -37,8 +34,8 @@ class VictimSearch:
         key = (*requests.items(), *contested)
         found = self._answers.get(key) if has_place is None else None
         if found is None:
-            query = Query(self._preemptor, requests, contested, has_place)
-            found = _expanded(self._strategy(query, self._tree, self._holders))
+            query = Query(self.preemptor, requests, contested, has_place)
+            found = _expanded(self.strategy(query, self.tree, self.holders))
             if has_place is None:
                 self._answers[key] = found
         return found
@@ -46,12 +43,12 @@ class VictimSearch:
     def simulate(self, resource: FlavorResource, amount: int) -> tuple[Grade, int]:
         """Return the grade of one flavor-resource by preemption, and the borrowing level then."""
         targets = self.targets({resource: amount}, [resource])
-        cell = self._preemptor.node.cell(resource)
+        cell = self.preemptor.node.cell(resource)
         if not targets:
             return Grade.NO_CANDIDATES, cell.height_of_fit(amount)[0]
-        with self._tree.attempt():
+        with self.tree.attempt():
             for target in targets:
-                self._tree.remove_usage(target.holder.queue, target.holder.usage)
+                self.tree.remove_usage(target.holder.queue, target.holder.usage)
             borrow = cell.height_of_fit(amount)[0]
         if any(target.reason is PreemptionReason.IN_CLUSTER_QUEUE for target in targets):
             return Grade.PREEMPT, borrow

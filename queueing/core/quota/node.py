@@ -6,6 +6,7 @@ A cell has the quota of one flavor-resource there, its limits, its usage, and th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from queueing.core.facts import ClusterQueueFact, CohortFact, Quota
@@ -18,6 +19,7 @@ Change = tuple[int, int, int, int]
 """Of a child: the quota that it lends, usage and held beyond its `local`, and its entries."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Cell:
     """Quota and usage of one flavor-resource at one node.
 
@@ -31,29 +33,16 @@ class Cell:
     plus what is promised to others. Where nothing is promised the two are equal.
     """
 
-    __slots__ = (
-        "entries",
-        "held",
-        "is_listed",
-        "limits",
-        "local",
-        "node",
-        "parent",
-        "quota",
-        "usage",
-    )
-
-    def __init__(self, node: Node, parent: Cell | None) -> None:
-        self.node = node
-        self.parent = parent
-        self.limits = NO_QUOTA
-        self.is_listed = False
-        """Whether the node's own object lists it; if not, `limits` is NO_QUOTA."""
-        self.entries = 0
-        self.quota = 0
-        self.local = 0
-        self.usage = 0
-        self.held = 0
+    node: Node
+    parent: Cell | None
+    limits: Quota = NO_QUOTA
+    is_listed: bool = False
+    """Whether the node's own object lists it; if not, `limits` is NO_QUOTA."""
+    entries: int = 0
+    quota: int = 0
+    local: int = 0
+    usage: int = 0
+    held: int = 0
 
     def gives(self) -> Change:
         """Return what of it counts at the parent: see `Change`."""
@@ -156,6 +145,7 @@ class Cell:
             self.parent.receive(change)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """One node; it is equal only to itself.
 
@@ -165,42 +155,27 @@ class Node:
     tree.
     """
 
-    __slots__ = (
-        "bend",
-        "bent_divisor",
-        "cells",
-        "declared",
-        "divisor",
-        "fact",
-        "generation",
-        "height",
-        "is_queue",
-        "members",
-        "name",
-        "parent",
-        "root",
-        "weight",
-    )
+    name: str
+    is_queue: bool = field(kw_only=True)
+    fact: ClusterQueueFact | CohortFact | None = None
+    parent: Node | None = None
+    root: Node = field(init=False)
+    """The root of its tree."""
+    declared: Node | None = None
+    members: dict[Node, None] = field(default_factory=dict)
+    cells: dict[FlavorResource, Cell] = field(default_factory=dict)
+    weight: Fraction = Fraction(1)
+    divisor: float = 1.0
+    """What shares are divided by while no credits bend the weight."""
+    bend: Fraction | None = None
+    """What credits multiply the weight by; None if they do not."""
+    bent_divisor: float = 1.0
+    """What shares are divided by while credits bend the weight."""
+    height: int = 0
+    generation: int = 0
 
-    def __init__(self, name: str, *, is_queue: bool) -> None:
-        self.name = name
-        self.is_queue = is_queue
-        self.fact: ClusterQueueFact | CohortFact | None = None
-        self.parent: Node | None = None
-        self.root: Node = self
-        """The root of its tree."""
-        self.declared: Node | None = None
-        self.members: dict[Node, None] = {}
-        self.cells: dict[FlavorResource, Cell] = {}
-        self.weight = Fraction(1)
-        self.divisor = 1.0
-        """What shares are divided by while no credits bend the weight."""
-        self.bend: Fraction | None = None
-        """What credits multiply the weight by; None if they do not."""
-        self.bent_divisor = 1.0
-        """What shares are divided by while credits bend the weight."""
-        self.height = 0
-        self.generation = 0
+    def __post_init__(self) -> None:
+        self.root = self
 
     def weigh(self, weight: Fraction, divisor: float | None = None) -> None:
         """Set the weight, and the divisor of shares if that is not the nearest float."""

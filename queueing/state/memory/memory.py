@@ -105,13 +105,11 @@ class Aside:
         return held
 
 
+@dataclass(slots=True)
 class Timers:
     """When workloads that are held back may be tried again, and minimum runtimes end."""
 
-    __slots__ = ("_heap",)
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, Key]] = []
+    _heap: list[tuple[float, Key]] = field(default_factory=list)
 
     def set(self, at: float, key: Key) -> None:
         heappush(self._heap, (at, key))

@@ -10,17 +10,16 @@ from the same borrower when these have ended.
 """
 
 from collections.abc import Container
+from dataclasses import dataclass, field
 
 from queueing.core.names import Uid
 
 
+@dataclass(slots=True, eq=False)
 class Pairs:
     """The pairs of preemptor and victim of the preemptors of one ClusterQueue."""
 
-    __slots__ = ("_victims",)
-
-    def __init__(self) -> None:
-        self._victims: dict[Uid, set[Uid]] = {}
+    _victims: dict[Uid, set[Uid]] = field(default_factory=dict)
 
     def note(self, preemptor: Uid, victim: Uid) -> None:
         """Remember a preemption."""

@@ -31,6 +31,7 @@ LANE = Slot()
 IN_LANE: Mapping[Slot, int] = {LANE: 0}
 
 
+@dataclass(slots=True, eq=False)
 class Row:
     """Groups and what they wait for, sorted by place: the order of their first item.
 
@@ -40,13 +41,10 @@ class Row:
     a millisecond.
     """
 
-    __slots__ = ("_amounts", "_least", "entries")
-
-    def __init__(self) -> None:
-        self.entries: list[Entry] = []
-        self._amounts: list[int] = []
-        self._least: float | None = inf
-        """The smallest amount, None when it is to be looked for."""
+    entries: list[Entry] = field(default_factory=list)
+    _amounts: list[int] = field(default_factory=list)
+    _least: float | None = inf
+    """The smallest amount, None when it is to be looked for."""
 
     def add(self, place: QueueKey, peers: Peers, amount: int) -> None:
         at = bisect_left(self.entries, place, key=_place)

@@ -4,6 +4,7 @@ It waits on a shelf for that amount, and is not judged at each event.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.preemption import reach
@@ -11,25 +12,26 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers, Slot
 
 
+@dataclass(slots=True, eq=False)
 class Reach:
     """The bounds in all trees, valid while nothing in them changes."""
 
-    __slots__ = ("_memory", "_reach", "_tree")
+    memory: Memory
+    _bounds: reach.Reach = field(init=False)
 
-    def __init__(self, memory: Memory) -> None:
-        fair = memory.settings.fair_sharing is not None
-        self._memory, self._tree, self._reach = memory, memory.tree, reach.Reach(by_shares=fair)
+    def __post_init__(self) -> None:
+        self._bounds = reach.Reach(by_shares=self.memory.settings.fair_sharing is not None)
 
     def most(self, name: QueueName, resource: FlavorResource, priority: int | None) -> int:
         """Return the most that can be had in a queue, of free quota and from possible victims.
 
         Without a priority, there are no victims.
         """
-        node = self._tree.queue(name)
+        node = self.memory.tree.queue(name)
         if priority is None:
             return node.available(resource)
-        policies = self._memory.objects.queues[name].preemption
-        return self._reach.most(node, resource, priority, policies, self._memory.ledger)
+        policies = self.memory.objects.queues[name].preemption
+        return self._bounds.most(node, resource, priority, policies, self.memory.ledger)
 
     def missing(self, peers: Peers) -> Mapping[Slot, int] | None:
         """Return the shelves of peers, with amounts before one of which can be had they must wait.
@@ -39,7 +41,7 @@ class Reach:
         demand = peers.demand
         if demand.may_shrink or demand.claims:
             return None
-        rules, settings = self._memory.objects.rules[peers.queue], self._memory.settings
+        rules, settings = self.memory.objects.rules[peers.queue], self.memory.settings
         priority = None if rules.never_preempts else peers.priority
         outline = rules.offer.outline(demand, settings.quota_check)
         for ask in (one for part in outline.parts for one in part.asks):

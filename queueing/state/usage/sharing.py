@@ -8,7 +8,7 @@ claim now, not on the history of its users. Slices of an elastic job share all t
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
@@ -17,17 +17,17 @@ from queueing.core.sharing import ClaimCharge, Commons, Flavors, added
 from queueing.state.usage.charges import Charge
 
 
+@dataclass(slots=True, eq=False)
 class Users:
     """Which charged workloads use which ResourceClaims.
 
     `queue in users` says whether any holder of a queue uses one.
     """
 
-    __slots__ = ("_charges", "_keys")
-
-    def __init__(self, charges: Mapping[Key, Charge]) -> None:
-        self._charges = charges
-        self._keys: dict[QueueName, dict[str, dict[FlavorResource, dict[Key, None]]]] = {}
+    charges: Mapping[Key, Charge]
+    _keys: dict[QueueName, dict[str, dict[FlavorResource, dict[Key, None]]]] = field(
+        default_factory=dict
+    )
 
     def __contains__(self, queue: QueueName) -> bool:
         return queue in self._keys
@@ -52,7 +52,7 @@ class Users:
     def of(self, queue: QueueName, claim: str, resource: FlavorResource) -> list[Holder]:
         """Return the users of a claim, in the order in which they are charged."""
         keys = self._keys.get(queue, {}).get(claim, {}).get(resource, ())
-        return sorted((self._charges[key].holder for key in keys), key=_order)
+        return sorted((self.charges[key].holder for key in keys), key=_order)
 
     def beside(self, holder: Holder) -> dict[Key, None]:
         """Return the keys of all users of any of a holder's claims, itself included."""
@@ -114,7 +114,7 @@ class Users:
         found, open_ends = {holder.key: holder}, [holder]
         while open_ends:
             for key in self.beside(open_ends.pop()):
-                one = self._charges[key].holder
+                one = self.charges[key].holder
                 if key not in found and one.evicted == holder.evicted:
                     found[key] = one
                     open_ends.append(one)

@@ -60,16 +60,14 @@ class LocalQueueAccount:
     """A memo of `Turns.usage`; None if it must be computed anew."""
 
 
+@dataclass(slots=True, eq=False)
 class Turns:
     """Usage histories by LocalQueue."""
 
-    __slots__ = ("_accounts", "_changed", "_sampled", "settings")
-
-    def __init__(self, settings: AdmissionFairSharing) -> None:
-        self.settings = settings
-        self._accounts: dict[Key, LocalQueueAccount] = {}
-        self._changed: dict[Key, None] = {}
-        self._sampled = float("-inf")
+    settings: AdmissionFairSharing
+    _accounts: dict[Key, LocalQueueAccount] = field(default_factory=dict)
+    _changed: dict[Key, None] = field(default_factory=dict)
+    _sampled: float = float("-inf")
 
     def open(self, fact: LocalQueueFact) -> None:
         """Take in a LocalQueue. The history in its status is used only if none is known yet."""
