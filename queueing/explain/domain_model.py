@@ -21,6 +21,7 @@ class Domain(Part, frozen=True, kw_only=True):
 
     name: str
     nodes: int
+    """Those that share a hostname count once."""
     free: dict[str, str]
     """By resource of the pod that is asked about."""
     room: dict[str, str]

@@ -1,8 +1,9 @@
 """The racks and nodes of a flavor, a part at a time: of 50,000 nodes somebody sees fifty."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 
+from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, ResourceName
 from queueing.core.quantities import quantity
 from queueing.core.topology.domains import ROOT
@@ -15,8 +16,8 @@ from queueing.state.memory.memory import Memory
 DOMAINS_MAX = 500
 SEATS_MAX = 10
 
-Seats = Mapping[int, Sequence[Seat]]
-"""By the number of the domain."""
+_Sits = tuple[int, Holder]
+"""How many pods, below zero, so that most come first; and whose."""
 
 
 def explain_flavors(memory: Memory) -> ResourceFlavorExplanation:
@@ -54,7 +55,7 @@ def explain_flavor(
     offset = window[0]
     shown = below[offset : offset + min(window[1], DOMAINS_MAX)]
     leaves = {one: domains.below(one, len(tree.levels) - 1) for one in shown}
-    seats = _seats(tree, leaves, tenants_of(memory, flavor))
+    sitting = _sitting(tree, leaves, tenants_of(memory, flavor))
     fits = counted(memory, flavor, pod).pods
     resources = [resource for resource, _ in pod]
     return ResourceFlavorExplanation(
@@ -69,12 +70,12 @@ def explain_flavor(
         domains=tuple(
             Domain(
                 name=domains.path[one][-1],
-                nodes=sum(map(tree.nodes_in, leaves[one])),
+                nodes=len(leaves[one]) if tree.hosts else sum(map(tree.nodes_in, leaves[one])),
                 free=_sums(tree.free, resources, leaves[one]),
                 room=_sums(tree.room, resources, leaves[one]),
                 fits=fits[one],
-                seats=tuple(seats.get(one, ())[:SEATS_MAX]),
-                seats_in_all=len(seats.get(one, ())),
+                seats=_seats(sitting[one]),
+                seats_in_all=len(sitting[one]),
             )
             for one in shown
         ),
@@ -96,30 +97,38 @@ def _found(tree: Tree, path: tuple[str, ...]) -> int | None:
     return at
 
 
-def _seats(tree: Tree, leaves: Mapping[int, Sequence[int]], tenants: Sequence[Tenant]) -> Seats:
-    """Return who has pods in some domains, by their leaves; those with most pods first."""
+def _sitting(
+    tree: Tree, leaves: Mapping[int, Sequence[int]], tenants: Sequence[Tenant]
+) -> Mapping[int, Sequence[_Sits]]:
+    """Return who has pods in some domains, by their leaves, and how many."""
     domain_of = {leaf: one for one, of_it in leaves.items() for leaf in of_it}
     leaf_of = tree.domains.leaf_of
-    found: dict[int, list[Seat]] = {}
+    found: dict[int, list[_Sits]] = {one: [] for one in leaves}
     for tenant in tenants:
-        pods = Counter[int]()
+        pods: dict[int, int] = {}
         for place in tenant.places:
             for key, amounts in place.usage.items():
                 domain = domain_of.get(leaf_of.get(key, ROOT))
                 if domain is not None:
-                    pods[domain] += amounts.get(PODS, 0)
+                    pods[domain] = pods.get(domain, 0) + amounts.get(PODS, 0)
         for domain, many in pods.items():
-            seat = Seat(
-                workload=tenant.holder.key,
-                cluster_queue=tenant.holder.queue,
-                priority=tenant.holder.priority,
-                pods=many,
-                leaving=not tenant.holder.runs,
-            )
-            found.setdefault(domain, []).append(seat)
-    for seats in found.values():
-        seats.sort(key=lambda one: (-one.pods, one.workload))
+            found[domain].append((-many, tenant.holder))
     return found
+
+
+def _seats(sitting: Sequence[_Sits]) -> tuple[Seat, ...]:
+    """Return those with most pods."""
+    first = nsmallest(SEATS_MAX, sitting, key=lambda one: (one[0], one[1].key))
+    return tuple(
+        Seat(
+            workload=holder.key,
+            cluster_queue=holder.queue,
+            priority=holder.priority,
+            pods=-many,
+            leaving=not holder.runs,
+        )
+        for many, holder in first
+    )
 
 
 def _sums(

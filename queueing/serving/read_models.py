@@ -174,11 +174,13 @@ class ReadModels:
         }
         answers |= self._ended(frame.pieces or ())
         refused = frame.refused or {}
-        for asked in self._questions.values() if answers or refused else ():
+        for of, asked in list(self._questions.items()) if answers or refused else ():
             if asked.number in answers or asked.number in refused:
                 asked.answer, asked.answered_at = answers.get(asked.number), now
                 asked.refused = refused.get(asked.number, "")
                 asked.came.set()
+                if isinstance(of, Around):
+                    del self._questions[of]  # it may be large; those who wait for it have it
 
     def _ended(self, pieces: Iterable[tuple[int, str | None]]) -> dict[int, Any]:
         """Keep pieces of snapshots; return those that are whole by now, by number."""
