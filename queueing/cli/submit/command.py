@@ -1,6 +1,7 @@
 """`queueing submit`: queue a command or a manifest, and follow it until it ends."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +21,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.request import Call
+from queueing.observe.trace_ids import parse_traceparent
 from queueing.sim.documents import load
 from queueing.sim.yaml_text import ManifestError
 
@@ -29,6 +31,8 @@ Examples:
   queueing submit -q main -f job.yaml --priority high --follow
   queueing submit -q main --gang pair --gang-size 2 --image busybox -r cpu=1 -- sleep 60
   queueing submit -q main --checkpoint-policy save -f train.yaml --dry-run client -o yaml
+\b
+Where TRACEPARENT is set, the job goes on with that trace, and so does the command in its pods.
 \b
 --follow tells why it waits, when it is admitted, and the logs of its pods. Ctrl-C ends the
 following; the job goes on.
@@ -119,6 +123,7 @@ def _job(words: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
         image=options["image"],
         pods=options["pods"],
         requests=requests_of(options["requests"]),
+        traced=bool(_traceparent()),
     )
     return job_of(container, options["name"])
 
@@ -151,7 +156,14 @@ def _asked(namespace: str, options: Mapping[str, Any]) -> Asked:
         gang_size=options["gang_size"] or 0,
         checkpoint_policy=options["checkpoint_policy"],
         seconds=options["max_seconds"] or 0,
+        traceparent=_traceparent(),
     )
+
+
+def _traceparent() -> str:
+    """Return the trace in which this command was called, by its environment; empty if in none."""
+    found = parse_traceparent(os.environ.get("TRACEPARENT", ""))
+    return "" if found is None else found.traceparent
 
 
 async def _create(

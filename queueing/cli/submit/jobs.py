@@ -27,6 +27,8 @@ class Asked:
     checkpoint_policy: str = ""
     seconds: int = 0
     """Maximum execution time."""
+    traceparent: str = ""
+    """The submitter's trace; a manifest's own annotation counts more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,15 @@ class Container:
     image: str
     pods: int = 1
     requests: Mapping[str, str]
+    traced: bool = False
+    """Whether it is told its trace, as the environment variable TRACEPARENT."""
+
+
+TRACED = {
+    "name": "TRACEPARENT",
+    "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{labels.TRACE_PARENT}']"}},
+}
+"""The annotation that pods get at their start, as an environment variable."""
 
 
 def job_of(container: Container, name: str) -> Wire:
@@ -49,6 +60,8 @@ def job_of(container: Container, name: str) -> Wire:
         "command": list(container.command),
         "resources": {"requests": dict(container.requests), "limits": _limits(container.requests)},
     }
+    if container.traced:
+        body["env"] = [TRACED]
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -80,6 +93,8 @@ def queued(value: Mapping[str, Any], asked: Asked) -> Wire:
     notes = {
         labels.GANG_SIZE: str(asked.gang_size or ""),
         POLICY: asked.checkpoint_policy,
+        labels.TRACE_PARENT: (metadata.get("annotations") or {}).get(labels.TRACE_PARENT)
+        or asked.traceparent,
     }
     for field, given in (("labels", marks), ("annotations", notes)):
         added = {key: text for key, text in given.items() if text}
