@@ -300,14 +300,13 @@ class EventRecorder:
             "action": note.action,
             "reason": note.reason,
             "type": note.type.value,
-            "note": _written(note),
+            "note": _linked(note) if note.link else _cut(note.message),
             "regarding": reference,
         }
 
 
-def _written(note: EventNote) -> str:
-    if not note.link:
-        return _cut(note.message)
+def _linked(note: EventNote) -> str:
+    """Return a message with its link, which is whole or not there."""
     link = f" ({note.link})"
     room = _NOTE_LIMIT - len(link.encode())
     return _cut(note.message, room) + link if room > 0 else _cut(note.message)

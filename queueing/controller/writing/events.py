@@ -39,7 +39,8 @@ class Events:
     def workload(self, meta: Meta, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a Workload, unless its reason is left out in this mode."""
         if reason not in self._left_out:
-            regarding, link = _regarding(API_VERSION, "Workload", meta), self._link(meta)
+            regarding = _regarding(API_VERSION, "Workload", meta)
+            link = workload_page(self._page, meta.namespace, meta.name) if self._page else ""
             self._write(regarding, reason, message, warning=warning, link=link)
 
     def evicted(self, meta: Meta, step: Evict, *, warning: bool = False) -> None:
@@ -57,7 +58,8 @@ class Events:
 
     def reserved(self, meta: Meta, message: str) -> None:
         """Record a reservation that is not an admission yet, in every mode."""
-        regarding, link = _regarding(API_VERSION, "Workload", meta), self._link(meta)
+        link = workload_page(self._page, meta.namespace, meta.name)
+        regarding = _regarding(API_VERSION, "Workload", meta)
         self._write(regarding, "QuotaReserved", message, link=link)
 
     def waits(self, meta: Meta, reason: str, message: str, jobs: Iterable[JobView]) -> None:
@@ -66,19 +68,17 @@ class Events:
         Not on Jobs in Kueue mode: there `CreatedWorkload` says which Workload to look at.
         """
         self.workload(meta, reason, message, warning=True)
+        link = workload_page(self._page, meta.namespace, meta.name)
         for job in () if self._is_kueue else jobs:
             told = f"Workload {meta.name} waits: {message}"
-            self._write(_of(job), reason, told, warning=True, link=self._link(meta))
+            regarding = _regarding(job.kind.api_version, job.kind.kind, job.metadata)
+            self._write(regarding, reason, told, warning=True, link=link)
 
     def job(self, job: JobView, reason: str, message: str, *, warning: bool = False) -> None:
         """Record an Event of a job, unless its reason is left out in this mode."""
         if reason not in self._left_out:
-            self._write(_of(job), reason, message, warning=warning)
-
-    def _link(self, workload: Meta) -> str:
-        if not self._page:
-            return ""
-        return workload_page(self._page, workload.namespace, workload.name)
+            regarding = _regarding(job.kind.api_version, job.kind.kind, job.metadata)
+            self._write(regarding, reason, message, warning=warning)
 
     def _write(
         self,
@@ -97,10 +97,6 @@ class Events:
             link=link,
         )
         self._recorder.record(regarding, note)
-
-
-def _of(job: JobView) -> Regarding:
-    return _regarding(job.kind.api_version, job.kind.kind, job.metadata)
 
 
 def _regarding(api_version: str, kind: str, meta: Meta) -> Regarding:
