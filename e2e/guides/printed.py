@@ -1,0 +1,47 @@
+"""Compares what a command prints with what its page shows."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+_TOLD = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"), "ID"),
+    (re.compile(r"-[0-9a-z]{9,10}-[0-9a-z]{1,5}(?=-[0-9a-f]{5}\b)"), ""),  # a Deployment's pod
+    (re.compile(r"-[0-9a-f]{5,6}\b"), "-ID"),
+    (re.compile(r"(?<![\w.])(\d+(\.\d+)?[dhms])+\b"), "TOOK"),
+    (re.compile(r"\bx[\d.]+( = [\d.]+)?"), "FACTOR"),
+    (re.compile(r"-?\b\d+\.\d\d\b"), "AMOUNT"),
+    (re.compile(r"\b(step|Saved) +\d+"), r"\1 N"),
+    (re.compile(r"[▏▎▍▌▋▊▉█]+"), ""),
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"[.]{3}"), "…"),
+)
+"""What differs from one time to the other, and what stands for it."""
+
+
+def normal(lines: Iterable[str]) -> list[str]:
+    """Return lines without what differs each time: ids, times, ages, amounts, widths of columns."""
+    found = []
+    for line in lines:
+        told = line
+        for pattern, stands_for in _TOLD:
+            told = pattern.sub(stands_for, told)
+        found.append(told.strip())
+    return [line for line in found if line]
+
+
+def is_shown(shown: Sequence[str], printed: str) -> bool:
+    """Say whether a page shows what was printed; `…` stands for anything, alone for any lines.
+
+    Rows of a table may come in another order: they are sorted by names that the cluster makes up.
+    """
+    wanted, found = normal(shown), normal(printed.splitlines())
+    return _matches(wanted, found) or _matches(sorted(wanted), sorted(found))
+
+
+def _matches(wanted: Iterable[str], found: Iterable[str]) -> bool:
+    parts = [
+        r"(?:.*\n)*?" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + r"\n"
+        for line in wanted
+    ]
+    return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in found)) is not None
