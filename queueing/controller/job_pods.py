@@ -5,14 +5,22 @@ we do not know. So its pods are found by what its start wrote on their templates
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
+from queueing.devices.wire.claim_times import (
+    ClaimTimes,
+    TimedClaim,
+    claim_times,
+    scheduled,
+    uses_claims,
+)
 from queueing.devices.wire.delays import Pod
 from queueing.kube.client import Client
 from queueing.kube.errors import KubeError
 from queueing.kube.listing import list_all
-from queueing.kube.resources import PODS
+from queueing.kube.resources import PODS, RESOURCE_CLAIMS
+from queueing.observe.spans import Placed
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.slices import name_on_pods, slice_name
@@ -56,23 +64,34 @@ async def started_pods(client: Client, workload: Workload, kind: type[P]) -> lis
     return [one for one in found if one.metadata.annotations.get(of) == name_on_pods(meta)]
 
 
-async def last_scheduled(client: Client, workload: Workload) -> float | None:
-    """Return when the last pod of a Workload got its node, in epoch seconds of the API server.
-
-    None where that is not known: its pods cannot be read, or one of them has none.
-    """
+async def placed_pods(client: Client, workload: Workload) -> Placed:
+    """Return how the pods of a Workload got their nodes and devices, as far as it can be read."""
     try:
         pods = await started_pods(client, workload, Pod)
+        claims = await claims_of(client, workload.metadata.namespace, pods)
     except KubeError as error:
         logger.debug("the pods of %s cannot be read: %s", workload.metadata.key, error)
-        return None
-    moments = [
-        one.changed
-        for pod in pods
-        for one in pod.status.conditions
-        if one.type == "PodScheduled" and one.status == "True"
-    ]
-    return max(moments) if moments and len(moments) == len(pods) else None
+        return Placed()
+    return Placed(
+        scheduled=_last(list(map(scheduled, pods))),
+        claims=len(claims),
+        claimed=min((one.made for one in claims), default=None),
+        allocated=_last([one.allocated for one in claims]),
+    )
+
+
+async def claims_of(client: Client, namespace: str, pods: Sequence[Pod]) -> list[ClaimTimes]:
+    """Return the claims of pods, with their times. Raises KubeError."""
+    if not uses_claims(pods):
+        return []
+    found = await list_all(client, RESOURCE_CLAIMS.within(namespace), TimedClaim)
+    return list(claim_times(pods, found))
+
+
+def _last(moments: Sequence[float | None]) -> float | None:
+    """Return the last moment; None if there is none, or one is not known."""
+    known = [one for one in moments if one is not None]
+    return max(known) if known and len(known) == len(moments) else None
 
 
 async def pods_of(client: Client, namespace: str, jobs: Iterable[str], kind: type[T]) -> list[T]:

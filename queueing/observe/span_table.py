@@ -44,6 +44,11 @@ SPANS: tuple[SpanRow, ...] = (
     SpanRow("status write", "admission", "The write of the decision."),
     SpanRow("unsuspend", "admission", "The write that starts the job."),
     SpanRow("pods scheduled", "admission", "Until the last pod has its node."),
+    SpanRow(
+        "claims",
+        "pods scheduled",
+        "From the first ResourceClaim of the pods until the last one has its devices; how many.",
+    ),
     SpanRow("pods ready", "admission", "From then until all pods are ready."),
     SpanRow(
         "eviction",

@@ -42,14 +42,31 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """How the pods of a workload got their nodes, epoch seconds; None where it is not known.
+
+    `scheduled` is when the last pod got its node. Of the `claims` that they use, in number, the
+    first was made at `claimed`, and the last got its devices at `allocated`.
+    """
+
+    scheduled: float | None = None
+    claims: int = 0
+    claimed: float | None = None
+    allocated: float | None = None
+
+
+NOT_KNOWN = Placed()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """What is known of one round of a workload; moments are epoch seconds, None if not reached.
 
     `number` counts the requeueings. `reasons` are the changes of why it waited. `attempts` are the
     cycles that judged it, `victims` the workloads that had to go, with a note for each step,
-    `steps` what followed the decision: the status write, the claims, the unsuspension. `closed` is
-    the end of a round that never got to ready pods. `scheduled` is when the last pod got its node.
-    `traceparent` is the submitter's.
+    `steps` what followed the decision: the status write, the unsuspension. `closed` is the end of a
+    round that never got to ready pods. `placed` is how the pods got their nodes. `traceparent` is
+    the submitter's.
     """
 
     uid: str
@@ -58,7 +75,7 @@ class Round:
     number: int = 0
     reserved: float | None = None
     admitted: float | None = None
-    scheduled: float | None = None
+    placed: Placed = NOT_KNOWN
     ready: float | None = None
     closed: float | None = None
     attributes: Attributes = field(default_factory=dict)
@@ -145,10 +162,20 @@ def _plan(told: Round) -> Iterator[SpanPlan]:
         yield whole.child(step, str(index))
     started = max((step.ended for step in told.steps), default=told.admitted)
     if started is not None and told.ready is not None:
-        if told.scheduled is not None:
-            yield whole.child(_timed("pods scheduled", started, told.scheduled))
-            started = max(started, told.scheduled)
+        if told.placed.scheduled is not None:
+            yield whole.child(_timed("pods scheduled", started, told.placed.scheduled))
+            yield from _plan_claims(told.placed, whole.inside("pods scheduled"))
+            started = max(started, told.placed.scheduled)
         yield whole.child(_timed("pods ready", started, told.ready))
+
+
+def _plan_claims(placed: Placed, scheduling: "_Place") -> Iterator[SpanPlan]:
+    """Plan how long the pods' claims took until all had their devices."""
+    if placed.claimed is not None and placed.allocated is not None:
+        counted: Attributes = {"queueing.claims": placed.claims}
+        yield scheduling.child(
+            _timed("claims", placed.claimed, placed.allocated, attributes=counted)
+        )
 
 
 def _plan_waiting(told: Round, whole: "_Place") -> Iterator[SpanPlan]:

@@ -162,12 +162,21 @@ def _started(seen: SeenWorkload, admitted: float, over: float | None) -> Iterato
     reached = {name: at for name, at in steps if at is not None}
     for place, (name, at) in enumerate(steps):
         later = any(other in reached for other, _ in steps[place + 1 :])
-        inside = _since(seen.claims, admitted) if name == "start" else ()
+        inside = _claims(_since(seen.claims, admitted)) if name == "pods scheduled" else ()
         if at is not None:
             yield Phase(name=name, began=admitted, ended=at, inside=inside)
         elif not later:
             yield Phase(name=name, began=admitted, ended=None, inside=inside)
             return
+
+
+def _claims(claims: Sequence[Phase]) -> tuple[Phase, ...]:
+    """Return how long the pods' claims took as one phase, with each of them in it."""
+    if not claims:
+        return ()
+    ends = _all_of([one.ended for one in claims])
+    began = min(one.began for one in claims)
+    return (Phase(name="claims", began=began, ended=ends, inside=tuple(claims)),)
 
 
 def _since(phases: Iterable[Phase], moment: float) -> tuple[Phase, ...]:

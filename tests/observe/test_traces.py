@@ -16,6 +16,7 @@ from queueing.checkpoints.rules.times import Moments, stages
 from queueing.observe.span_table import SPANS
 from queueing.observe.spans import (
     Note,
+    Placed,
     Round,
     SpanPlan,
     Timed,
@@ -34,7 +35,7 @@ STORY = Round(
     queued=100.0,
     reserved=160.0,
     admitted=170.0,
-    scheduled=180.0,
+    placed=Placed(scheduled=180.0, claims=2, claimed=172.0, allocated=179.0),
     ready=200.5,
     attributes={"k8s.namespace.name": "ns", "queueing.cluster_queue": "cq"},
     reasons=(Note(101.0, "WaitingForQuota", {"message": "cpu"}), Note(150.0, "Preempting")),
@@ -80,6 +81,7 @@ def test_an_admission_is_one_tree_of_spans() -> None:
         "  status write 170-170.5",
         "  unsuspend 170.5-171",
         "  pods scheduled 171-180",
+        "    claims 172-179",
         "  pods ready 180-200.5",
     ]
     assert {plan.ref.trace_id for plan in plans} == {SUBMITTER.split("-")[1]}
@@ -279,7 +281,7 @@ async def test_a_collector_receives_the_whole_trace(
         "k8s.cluster.name": "prod",
     }
     spans = {span.name: span for span in resource_spans.scope_spans[0].spans}
-    assert len(resource_spans.scope_spans[0].spans) == 12
+    assert len(resource_spans.scope_spans[0].spans) == 13
     root, queued = spans["admission"], spans["queued"]
     assert root.trace_id.hex() == trace_id_of("u-1", SUBMITTER)
     assert root.parent_span_id.hex() == SUBMITTER.split("-")[2]

@@ -1,5 +1,6 @@
 """Phases of a workload follow each other without a gap, whatever is known of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -191,3 +192,24 @@ def test_whatever_is_stored_phases_follow_each_other_and_only_the_last_goes_on(
         assert before.ended == after.began
         assert before.began <= after.began
     assert whole.ended == whole.inside[-1].ended
+
+
+def test_claims_are_told_while_pods_get_their_nodes() -> None:
+    claims = (
+        Phase(name="train-0-gpu", began=at(9), ended=at(10)),
+        Phase(name="train-1-gpu", began=at(9), ended=at(11)),
+    )
+    pods = (SeenPod(at(9), at(10), at(12)), SeenPod(at(9), at(11), at(12)))
+    whole = waterfall(replace(RUNS, claims=claims, pods=pods))
+    (scheduling,) = (one for one in whole.inside if one.name == "pods scheduled")
+    (found,) = scheduling.inside
+    assert (found.name, found.began, found.ended) == ("claims", at(9), at(11))
+    assert found.inside == claims
+
+
+def test_claims_that_get_no_devices_are_what_pods_wait_for() -> None:
+    claims = (Phase(name="train-0-gpu", began=at(9), ended=None),)
+    seen = replace(RUNS, workload=workload(QuotaReserved=5, Admitted=7), claims=claims)
+    whole = waterfall(replace(seen, pods=(SeenPod(at(9), None, None),)))
+    assert (whole.inside[-1].name, whole.inside[-1].ended) == ("pods scheduled", None)
+    assert [(one.name, one.ended) for one in whole.inside[-1].inside] == [("claims", None)]

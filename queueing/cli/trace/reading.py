@@ -12,12 +12,12 @@ from queueing.checkpoints.wire.inbound import BadTermsError, record
 from queueing.checkpoints.wire.objects import Checkpoint
 from queueing.cli.output import UsageProblem
 from queueing.cli.resolving import resource_of
-from queueing.controller.job_pods import started_pods
+from queueing.controller.job_pods import claims_of, started_pods
 from queueing.devices.wire.delays import Pod
 from queueing.kube.client import Client
 from queueing.kube.errors import ForbiddenError, NotFoundError
 from queueing.kube.listing import list_all
-from queueing.kube.resources import CHECKPOINTS, EVENTS, RESOURCE_CLAIMS, WORKLOADS
+from queueing.kube.resources import CHECKPOINTS, EVENTS, WORKLOADS
 from queueing.observe.waterfall import Happening, Phase, SeenPod, SeenWorkload
 from queueing.translate.wire.meta import Identified, Meta, Wire
 from queueing.translate.wire.workloads import Workload
@@ -45,19 +45,6 @@ class _Event(Wire, frozen=True):
     def at(self) -> float:
         found = self.event_time or self.deprecated_first_timestamp
         return found.timestamp() if found is not None else self.metadata.created
-
-
-class _Allocation(Wire, frozen=True):
-    allocation_timestamp: datetime | None = None
-
-
-class _ClaimStatus(Wire, frozen=True):
-    allocation: _Allocation | None = None
-
-
-class _Claim(Wire, frozen=True):
-    metadata: Meta
-    status: _ClaimStatus = _ClaimStatus()
 
 
 @dataclass(slots=True)
@@ -178,21 +165,8 @@ class Reading:
 
     async def _claims(self, namespace: str, pods: Sequence[Pod]) -> list[Phase]:
         """Return how long the claims of pods took: until they were allocated."""
-        if not any(one.spec.resource_claims for one in pods):
-            return []
-        scheduled = {one.metadata.uid: _since(one, "PodScheduled") for one in pods}
-        claims = []
-        for one in await self._readable(
-            "resourceclaims", list_all(self.client, RESOURCE_CLAIMS.within(namespace), _Claim)
-        ):
-            owners = [ref.uid for ref in one.metadata.owner_references if ref.uid in scheduled]
-            if owners:
-                found = one.status.allocation
-                at = found.allocation_timestamp if found is not None else None
-                ended = at.timestamp() if at is not None else scheduled[owners[0]]
-                began = one.metadata.created
-                claims.append(Phase(name=f"claim {one.metadata.name}", began=began, ended=ended))
-        return claims
+        found = await self._readable("resourceclaims", claims_of(self.client, namespace, pods))
+        return [Phase(name=one.name, began=one.made, ended=one.allocated) for one in found]
 
     def _lack(self, what: str) -> None:
         if what not in self.unreadable:

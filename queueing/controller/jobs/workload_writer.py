@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
-from queueing.controller.job_pods import last_scheduled
+from queueing.controller.job_pods import placed_pods
 from queueing.controller.jobs.actions import (
     Adopt,
     AwaitReplacements,
@@ -30,6 +30,7 @@ from queueing.controller.writing.events import Events
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, InvalidError
 from queueing.kube.resources import WORKLOADS
+from queueing.observe.spans import Placed
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import gates_of
@@ -145,8 +146,7 @@ class WorkloadWriter:
                 body = outbound.pods_ready(workload, ready=ready, now=now)
                 await self._writes.patch_workload(workload, body)
                 if ready and jobs:
-                    scheduled = await self._scheduled(workload)
-                    self._reporter.pods_ready(workload, scheduled)
+                    self._reporter.pods_ready(workload, await self._placed(workload))
             case Finish(reason=reason, message=message):
                 body = outbound.finish(workload, reason, message, now)
                 await self._writes.patch_workload(workload, body)
@@ -165,11 +165,11 @@ class WorkloadWriter:
             case _:
                 assert_never(due)
 
-    async def _scheduled(self, workload: Workload) -> float | None:
-        """Return when the last pod got its node; None where no trace wants to know it."""
+    async def _placed(self, workload: Workload) -> Placed:
+        """Return how the pods got their nodes; nothing where no trace wants to know it."""
         if not self._reporter.traces_it(workload):
-            return None
-        return await last_scheduled(self._writes.client, workload)
+            return Placed()
+        return await placed_pods(self._writes.client, workload)
 
     async def _own(self, workload: Workload, metadata: Mapping[str, Any]) -> None:
         body = patch(workload.metadata, {"metadata": metadata})

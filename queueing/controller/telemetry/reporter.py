@@ -28,7 +28,7 @@ from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
-from queueing.observe.spans import root_of
+from queueing.observe.spans import NOT_KNOWN, Placed, root_of
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
@@ -243,17 +243,17 @@ class Reporter:
         """Say whether the trace of a Workload is recorded."""
         return self.traces is not None and self.traces.keeps(workload.metadata)
 
-    def pods_ready(self, workload: Workload, scheduled: float | None = None) -> None:
+    def pods_ready(self, workload: Workload, placed: Placed = NOT_KNOWN) -> None:
         """Note that all pods are ready; that ends a round of the trace.
 
-        `scheduled` is when the last of them got its node, if that was found out.
+        `placed` is how they got their nodes and devices, as far as that was found out.
         How long it took is measured once per admission: not again when a lost pod was replaced.
         """
         now, before = self.now(), workload.status.condition("PodsReady")
         if before is None or before.reason != PodsUnready.WAIT_FOR_RECOVERY:
             self._measure_readiness(workload, now)
         if self.traces is not None:
-            self.traces.ready(workload, scheduled, now)
+            self.traces.ready(workload, placed, now)
 
     def _measures(self, workload: Workload, queue: str = "") -> WorkloadMetrics:
         meta, kept = workload.metadata, self.traces_it(workload)

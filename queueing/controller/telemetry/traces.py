@@ -14,8 +14,10 @@ from typing import TypeVar
 from queueing.core.decisions import Admit, Cycle, Preempt, Wait
 from queueing.core.names import Key
 from queueing.observe.spans import (
+    NOT_KNOWN,
     Attributes,
     Note,
+    Placed,
     Round,
     Timed,
     cycle_of,
@@ -141,9 +143,9 @@ class WorkloadTraces:
         """Say whether the trace of a Workload is recorded."""
         return self._tracer.keeps(meta.uid, meta.traceparent)
 
-    def ready(self, workload: Workload, scheduled: float | None, now: float) -> None:
-        """Export a round that ended with all pods ready; `scheduled`: when all had their nodes."""
-        self._export(workload, ready=now, scheduled=scheduled)
+    def ready(self, workload: Workload, placed: Placed, now: float) -> None:
+        """Export a round that ended with all pods ready; `placed`: how they got their nodes."""
+        self._export(workload, ready=now, placed=placed)
 
     def closed(self, workload: Workload, now: float) -> None:
         """Export a round that ended otherwise, unless it ended with all pods ready before."""
@@ -156,7 +158,7 @@ class WorkloadTraces:
         workload: Workload,
         *,
         ready: float | None = None,
-        scheduled: float | None = None,
+        placed: Placed = NOT_KNOWN,
         closed: float | None = None,
     ) -> None:
         meta = workload.metadata
@@ -172,7 +174,7 @@ class WorkloadTraces:
             number=_evictions(workload),
             reserved=workload.status.true_since("QuotaReserved"),
             admitted=workload.status.true_since("Admitted"),
-            scheduled=scheduled,
+            placed=placed,
             ready=ready,
             closed=closed,
             attributes={

@@ -13,5 +13,5 @@ Reading order:
 4. Claims of an admission: `realisation`, with `terms`, `domains` and `swaps`; `names` of all that
    is created; `bound` and `own_claims` for claims that users wrote themselves.
 5. After the allocation: `allocations` and `given` (what claims hold), `true_up` (what is charged
-   then), `delays` (what users are told while pods wait).
+   then), `delays` (what users are told while pods wait), `claim_times` (for traces).
 """
