@@ -104,10 +104,12 @@ def usual_pod(memory: Memory, flavor: FlavorName) -> Requests:
     return in_order({devices[0]: 1} if devices else {CPU: 1000})
 
 
-def counted(memory: Memory, flavor: FlavorName, pod: Requests) -> Counts:
+def counted(
+    memory: Memory, flavor: FlavorName, pod: Requests, topology: str | None = None
+) -> Counts:
     """Return how many pods with these requests fit where; the flavor's tolerations are theirs."""
-    forest = memory.tree.forest
-    levels = forest.tree(flavor).levels
+    known = memory.tree.forest.memory(flavor, topology)
+    levels = known.tree.levels
     shape = Shape(
         pod=Placeable(requests=()),
         requests=in_order(dict(pod), pods=1),
@@ -118,7 +120,7 @@ def counted(memory: Memory, flavor: FlavorName, pod: Requests) -> Counts:
         empty=False,
         scored=False,
     )
-    return forest.memory(flavor).counts(shape)
+    return known.counts(shape)
 
 
 def tenants_of(memory: Memory, flavor: FlavorName) -> list[Tenant]:
@@ -136,14 +138,17 @@ def tenants_of(memory: Memory, flavor: FlavorName) -> list[Tenant]:
     return sorted(found, key=lambda one: one.holder.key)
 
 
-def layout_of(memory: Memory, flavor: FlavorName, pod: Requests = ()) -> Layout:
-    """Describe a flavor's topology for pods with some requests, by default one device or cpu.
+def layout_of(
+    memory: Memory, flavor: FlavorName, pod: Requests = (), topology: str | None = None
+) -> Layout:
+    """Describe a topology of a flavor for pods with some requests, by default one device or cpu.
 
-    Raises KeyError where the flavor has none.
+    It is the flavor's own if none is named. Raises KeyError where the flavor has none.
     """
-    tree = memory.tree.forest.tree(flavor)
+    tree = memory.tree.forest.memory(flavor, topology).tree
     asked = pod or usual_pod(memory, flavor)
-    spaces = _Spaces(tree, counted(memory, flavor, asked), tenants_of(memory, flavor), asked)
+    counts = counted(memory, flavor, asked, topology)
+    spaces = _Spaces(tree, counts, tenants_of(memory, flavor), asked)
     return Layout(
         flavor=flavor,
         topology=tree.topology,

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from queueing.core.names import FlavorName
 from queueing.core.topology.forest import Forest
-from queueing.core.topology.requests import Requests
+from queueing.core.topology.nearness import home
+from queueing.core.topology.requests import Requests, TopologyRequest
+from queueing.core.topology.tree import Tree
 from queueing.explain.layout import Tenant, counted, tenants_of, usual_pod
 from queueing.explain.part import Part
 from queueing.explain.spelling import told
@@ -73,11 +75,11 @@ def openings_of(memory: Memory, flavor: FlavorName, wanted: Wanted) -> Openings:
     """Return the domains of a level that could hold some pods, and at what price.
 
     The price is the highest priority that is stopped, then the number of pods that are. Raises
-    KeyError where the flavor has no topology, ValueError where that has no such level.
+    KeyError where the flavor has no topology, ValueError where none that it has has such a level.
     """
-    tree = memory.tree.forest.tree(flavor)
+    tree = home(memory.tree.forest.memories(flavor), TopologyRequest(required=wanted.level)).tree
     number = tree.levels.index(wanted.level)
-    found = _Search(memory, flavor, wanted)
+    found = _Search(memory, flavor, tree, wanted)
     tried = []
     for domain in tree.domains.in_order(number):
         who = found.who_must_go(domain)
@@ -111,8 +113,9 @@ def _stopped(one: Tenant) -> Stopped:
 class _Search:
     """Tries who must go, on the forest itself, and undoes it."""
 
-    def __init__(self, memory: Memory, flavor: FlavorName, wanted: Wanted) -> None:
+    def __init__(self, memory: Memory, flavor: FlavorName, tree: Tree, wanted: Wanted) -> None:
         self._memory, self._flavor, self._count = memory, flavor, wanted.count
+        self._tree = tree
         self._pod = wanted.pod or usual_pod(memory, flavor)
         self._forest: Forest = memory.tree.forest
         below = wanted.below
@@ -134,7 +137,7 @@ class _Search:
 
     def who_must_go(self, domain: int) -> tuple[Tenant, ...] | None:
         """Return who must go so that pods fit into a domain; None if all of them is not enough."""
-        tree = self._forest.tree(self._flavor)
+        tree = self._tree
         leaves = tree.domains.below(domain, len(tree.levels) - 1)
         numbers = {one for leaf in leaves for one in self._at.get(tree.key_at(leaf), ())}
         there = [self._tenants[one] for one in sorted(numbers)]
@@ -161,7 +164,8 @@ class _Search:
             return self._fits(domain)
 
     def _fits(self, domain: int) -> int:
-        return counted(self._memory, self._flavor, self._pod).pods[domain]
+        counts = counted(self._memory, self._flavor, self._pod, self._tree.topology)
+        return counts.pods[domain]
 
     def _charge(self, one: Tenant, sign: int) -> None:
         for place in one.places:

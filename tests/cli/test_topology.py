@@ -45,6 +45,7 @@ kind: ResourceFlavor
 metadata: {name: tpu}
 spec: {nodeLabels: {pool: tpu}, topologyName: cubes}
 """
+LINKS = "[{nodeLabel: link}, {nodeLabel: kubernetes.io/hostname}]"
 
 
 @pytest.fixture
@@ -72,6 +73,32 @@ def leaves(spaces: list[Any]) -> dict[str, Any]:
     for one in spaces:
         found |= leaves(one["domains"]) if one["domains"] else {one["name"]: one}
     return found
+
+
+def test_each_topology_of_a_flavor_is_shown_and_a_level_names_its_own(
+    world: Path, tmp_path: Path
+) -> None:
+    """The links lie across racks: l1 is n1 and n3, which hold five of eight."""
+    objects = list(yaml.safe_load_all(world.read_text()))
+    for one in objects:
+        if one["kind"] == "ResourceFlavor":
+            one["metadata"]["annotations"] = {"queueing.dev/nearer-topologies": "links, dc"}
+        if one["metadata"]["name"] in {"n1", "n3"}:
+            one["metadata"]["labels"]["link"] = "l1"
+    objects += yaml.safe_load_all(
+        OTHER.replace("cubes", "links").replace("[{nodeLabel: cube}]", LINKS)
+    )
+    path = tmp_path / "linked.yaml"
+    path.write_text(yaml.dump_all(one for one in objects if one))
+    found = json.loads(ask("-f", str(path), "--flavor", "gpu", "-o", "json").stdout)["flavors"]
+    assert [one["topology"] for one in found] == ["dc", "links"]
+    link = told("-f", str(path), "--flavor", "gpu", "--count", "4", "--level", "link")
+    assert [(one["name"], one["fits"]) for one in link["domains"]] == [("l1", 3)]
+    (opening,) = link["openings"]["openings"]
+    assert (opening["domain"], [one["workload"] for one in opening["stopped"]]) == (
+        "l1",
+        ["team/low"],
+    )
 
 
 def test_each_level_says_what_fits_in_all_and_in_the_best_domain(world: Path) -> None:

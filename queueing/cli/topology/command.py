@@ -15,6 +15,7 @@ from queueing.cli.topology.svg import drawn
 from queueing.core.names import FlavorName, ResourceName
 from queueing.core.settings import Compatibility
 from queueing.core.topology.requests import Requests, in_order
+from queueing.core.topology.tree import Tree
 from queueing.explain.layout import Layout, flavors_of, layout_of
 from queueing.explain.openings import Openings, Wanted, openings_of
 from queueing.sim.intake import read_configuration, read_world
@@ -104,19 +105,20 @@ def _layouts(memory: Memory, options: dict[str, Any]) -> Iterator[Found]:
         raise UsageProblem(f"there is no ResourceFlavor {chosen} with a topology; {known}")
     pod, level = _pod(options["pod"]), options["level"]
     asked = [FlavorName(chosen)] if chosen else names
-    having = [name for name in asked if level in memory.tree.forest.tree(name).levels]
-    for name in having or asked:  # whoever names a level means the flavors that have it
+    trees = [(name, one.tree) for name in asked for one in memory.tree.forest.memories(name)]
+    having = [(name, tree) for name, tree in trees if level in tree.levels]
+    for name, tree in having or trees:  # whoever names a level means the topologies that have it
         count = options["count"]
         yield (
-            layout_of(memory, name, pod),
-            None if count is None else _openings(memory, name, pod, options),
+            layout_of(memory, name, pod, tree.topology),
+            None if count is None else _openings(memory, name, tree, pod, options),
         )
 
 
 def _openings(
-    memory: Memory, flavor: FlavorName, pod: Requests, options: dict[str, Any]
+    memory: Memory, flavor: FlavorName, tree: Tree, pod: Requests, options: dict[str, Any]
 ) -> Openings:
-    known = memory.tree.forest.tree(flavor).levels
+    known = tree.levels
     level = options["level"] or known[max(0, len(known) - 2)]
     if level not in known:
         raise UsageProblem(

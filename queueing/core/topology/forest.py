@@ -161,9 +161,14 @@ class Forest:
         for tree in self._trees(self._memories):
             tree.set_others(node, usage)
 
-    def memory(self, flavor: FlavorName) -> Memory:
-        """Return a flavor's tree and counts; raises KeyError if it has no topology."""
-        return self._memories[flavor]
+    def memory(self, flavor: FlavorName, topology: str | None = None) -> Memory:
+        """Return tree and counts of one of a flavor's topologies, by default of its own.
+
+        Raises KeyError if it has no such topology.
+        """
+        if topology is None:
+            return self._memories[flavor]
+        return {one.tree.topology: one for one in self.memories(flavor)}[topology]
 
     def memories(self, flavor: FlavorName) -> tuple[Memory, ...]:
         """Return a flavor's trees and counts: its own topology, then the further ones in order."""

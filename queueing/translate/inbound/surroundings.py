@@ -48,11 +48,11 @@ def needs_nodes(found: queues.ResourceFlavor) -> bool:
 
 
 def nearer(found: queues.ResourceFlavor) -> tuple[str, ...]:
-    """Return the further topologies that a flavor with a topology names."""
+    """Return the further topologies that a flavor with a topology names, each once."""
     if not found.spec.topology_name:
         return ()
-    named = found.metadata.annotations.get(NEARER, "").split(",")
-    return tuple(dict.fromkeys(one.strip() for one in named if one.strip()))
+    named = map(str.strip, found.metadata.annotations.get(NEARER, "").split(","))
+    return tuple(dict.fromkeys(one for one in named if one not in {"", found.spec.topology_name}))
 
 
 def _is_fixed(found: queues.ResourceFlavor) -> bool:
