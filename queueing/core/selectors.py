@@ -8,6 +8,13 @@ from types import MappingProxyType
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,63}")
 """A label has no more than 63 characters."""
+_LABEL_MAX = 63
+_PREFIX_MAX = 253
+_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_SPELLED = (
+    "there may be at most 63 letters, digits, '-', '_' and '.', with a letter or digit at each end"
+)
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -100,6 +107,18 @@ def fault(requirement: Requirement) -> tuple[str, str] | None:
         told = "for 'Gt', 'Lt' operators, the value must be an integer"
         return "values[0]", f'Invalid value: "{values[0]}": {told}'
     return None
+
+
+def label_fault(key: str, value: str) -> str:
+    """Return why no node can have a label; empty if it can be had."""
+    prefix, slash, name = key.rpartition("/")
+    if len(name) > _LABEL_MAX or not _NAME.fullmatch(name):
+        return f"{key} is no name of a label: {_SPELLED}"
+    if slash and (len(prefix) > _PREFIX_MAX or not _PREFIX.fullmatch(prefix)):
+        return f"{key} is no name of a label: before the slash there must be a DNS name"
+    if value and (len(value) > _LABEL_MAX or not _NAME.fullmatch(value)):
+        return f"{value} is no value of a label: {_SPELLED}"
+    return ""
 
 
 def meets(requirement: Requirement, labels: Mapping[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.core.selectors import Requirement, fault, meets
+from queueing.core.selectors import Requirement, fault, label_fault, meets
 
 NO_VALUES = "for 'in', 'notin' operators, values set can't be empty"
 NEEDS_NONE = "values set must be empty for exists and does not exist"
@@ -71,3 +71,25 @@ def test_a_label_is_above_a_number_if_kubernetes_reads_one_in_it(label: str, *, 
 def test_no_label_is_above_two_numbers() -> None:
     above = Requirement(key="generation", operator="Gt", values=("5", "6"))
     assert not meets(above, {"generation": "7"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "want"),
+    [
+        ("disk", "ssd", ""),
+        ("example.com/disk", "", ""),
+        ("a.b-c_d", "V1.2_3-x", ""),
+        ("disk", "very fast", "very fast is no value"),
+        ("disk", "-", "- is no value"),
+        ("disk", "x" * 64, "is no value"),
+        ("", "x", " is no name"),
+        ("x" * 64, "x", "is no name"),
+        ("Example.com/disk", "x", "before the slash"),
+        ("/disk", "x", "before the slash"),
+        ("a/b/c", "x", "before the slash"),
+    ],
+)
+def test_a_label_that_no_node_can_have_is_told(key: str, value: str, want: str) -> None:
+    told = label_fault(key, value)
+    assert want in told
+    assert bool(told) is bool(want)

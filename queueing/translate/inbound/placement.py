@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from queueing.core.facts import NodeUsageFact, PodSet
 from queueing.core.names import ResourceName
-from queueing.core.selectors import Taint
+from queueing.core.selectors import Taint, fault, label_fault
 from queueing.core.topology.assignment import Assignment
 from queueing.core.topology.encoding import decode
 from queueing.core.topology.health import NodeHealth
@@ -74,13 +74,39 @@ def placeable(spec: PodSpec, around: Surroundings) -> Placeable:
     affinity = spec.affinity and spec.affinity.node_affinity
     required = affinity and affinity.required_during_scheduling_ignored_during_execution
     preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else []
+    terms = tuple(map(_term, required.node_selector_terms)) if required else None
     return Placeable(
         requests=in_order(_raw(spec, around)),
         tolerations=tuple(map(toleration, spec.tolerations)),
         node_selector=tuple(sorted(spec.node_selector.items())),
-        affinity=tuple(map(_term, required.node_selector_terms)) if required else None,
+        affinity=terms,
         preferences=tuple((one.weight, _term(one.preference)) for one in preferred),
+        unreadable_selector=_selector_fault(spec.node_selector),
+        unreadable_affinity=_affinity_fault(terms or ()),
     )
+
+
+def _selector_fault(selector: Mapping[str, str]) -> str:
+    """Return why a node selector cannot be used, in Kueue's form; empty if it can."""
+    for key, value in sorted(selector.items()):
+        wrong = label_fault(key, value)
+        if wrong:
+            return f"invalid node selectors: {key}={value}, reason: {wrong}"
+    return ""
+
+
+def _affinity_fault(terms: Iterable[Term]) -> str:
+    """Return why required node affinity cannot be used, in Kueue's form; empty if it can."""
+    for number, term in enumerate(terms):
+        for part, several in (("matchExpressions", term.labels), ("matchFields", term.fields)):
+            for at, one in enumerate(several):
+                wrong = fault(one)
+                if wrong is not None:
+                    asked = f"{one.key} {one.operator} [{', '.join(one.values)}]"
+                    path = f"nodeSelectorTerms[{number}].{part}[{at}].{wrong[0]}"
+                    told = f"invalid affinity node selectors: {asked}"
+                    return f"{told}, reason: {path}: {wrong[1]}"
+    return ""
 
 
 def with_updates(pod_set: PodSet, checks: Iterable[workloads.CheckState]) -> PodSet:
@@ -101,7 +127,12 @@ def with_updates(pod_set: PodSet, checks: Iterable[workloads.CheckState]) -> Pod
         return replace(pod_set, placeable=replace(pod, unreadable_affinity=wrong))
     more = tuple(map(toleration, added.tolerations))
     selector = tuple(sorted(added.node_selector.items()))
-    pod = replace(pod, node_selector=selector, tolerations=(*pod.tolerations, *more))
+    pod = replace(
+        pod,
+        node_selector=selector,
+        tolerations=(*pod.tolerations, *more),
+        unreadable_selector=_selector_fault(added.node_selector),
+    )
     return replace(pod_set, placeable=pod)
 
 
