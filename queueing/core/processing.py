@@ -340,15 +340,15 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         borrowing=assignment.borrow > 0,
         checks=checks,
         note=_note(entry) if assignment.passed_over or entry.demoted else "",
-        warnings=tuple(_doubts(entry, world)) if world.tree.forest.offers else (),
+        warnings=tuple(_doubts(entry, pod_sets, world)) if world.tree.forest.offers else (),
     )
     return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())
 
 
-def _doubts(entry: Entry, world: World) -> Iterator[str]:
+def _doubts(entry: Entry, held: tuple[PodSetAssignment, ...], world: World) -> Iterator[str]:
     """Yield for which of its pods there are no nodes; Kueue never asks."""
     if world.settings.placement.heeds_annotations:
-        yield from doubts(entry.assignment, world.tree.forest)
+        yield from doubts(entry.head.workload.pod_sets, held, world.tree.forest)
 
 
 def _note(entry: Entry) -> str:

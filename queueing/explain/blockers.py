@@ -9,6 +9,7 @@ from queueing.core.admissibility import refusal
 from queueing.core.decisions import BARRED, Mode, Reason, Wait
 from queueing.core.entries import Ruling
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
+from queueing.core.flavors.doubts import doubts
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
@@ -20,6 +21,7 @@ from queueing.explain.remedies import Enough
 from queueing.explain.scattered import scattered
 from queueing.explain.spelling import listed, told
 from queueing.state.memory.memory import Held, Memory
+from queueing.state.usage.charges import Charge
 
 CANNOT = "Can't admit new workloads: "
 
@@ -115,6 +117,14 @@ def of_checks(memory: Memory, fact: WorkloadFact) -> Iterator[Blocker]:
             more = f": {one.message}" if one.message else ""
             text = f"admission check {one.name} is {one.state}{more}{whose}"
             yield _blocker("Check", f"AdmissionCheck {one.name}", text, since=one.changed)
+
+
+def of_nodes(memory: Memory, fact: WorkloadFact, charge: Charge) -> Iterator[Blocker]:
+    """Yield for which pods of an admitted workload there are no nodes, where that is known."""
+    admission = charge.decision or fact.admission
+    if admission is not None and memory.settings.placement.heeds_annotations:
+        for told_of in doubts(fact.pod_sets, admission.pod_sets, memory.tree.forest):
+            yield _blocker("Place", f"Workload {fact.key}", told_of)
 
 
 def _refused(

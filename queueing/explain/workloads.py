@@ -90,6 +90,9 @@ def _holding(memory: Memory, fact: WorkloadFact, charge: Charge) -> WorkloadExpl
         state, summary = "Admitted", f"It is admitted by ClusterQueue {charge.holder.queue}."
         if charge.decision is not None:
             summary = f"It is being admitted by ClusterQueue {charge.holder.queue}."
+        found = tuple(blockers.of_nodes(memory, fact, charge))
+        if found:
+            summary = f"{summary.removesuffix('.')}, but {'; '.join(one.text for one in found)}."
     else:
         found = tuple(blockers.of_checks(memory, fact))
         awaited = (Wake(event="Checks", text="its admission checks are Ready"),)

@@ -110,7 +110,7 @@ class Placing:
 
     def _flavor(self, answer: Assignment, number: int) -> tuple[FlavorName | None, str]:
         """Return the flavor with a topology that a pod set got, or why there is none."""
-        chosen = flavors_of(answer, number)
+        chosen = _flavors_of(answer, number)
         forest = self._tree.forest
         placing = sorted(one for one in chosen if forest.has(one))
         if len(placing) == 1:
@@ -120,7 +120,7 @@ class Placing:
         return None, NO_FLAVOR if self._rules.offer.places else NO_INFORMATION
 
 
-def flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
+def _flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
     """Return the flavors of a pod set; one that requests nothing has those of its group."""
     asked = answer.outline.totals[number]
     for part, choices in zip(answer.outline.parts, answer.choices, strict=False):

@@ -15,6 +15,8 @@ from queueing.core.topology.searching import Placed, Terms, search
 
 def home(memories: Sequence[Memory], wanted: TopologyRequest) -> Memory:
     """Return the first topology that has all levels asked for; the first of all if none has."""
+    if len(memories) == 1:
+        return memories[0]
     return next((one for one in memories if wanted.named <= set(one.tree.levels)), memories[0])
 
 
