@@ -25,6 +25,7 @@ from e2e.world import World
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 INDEX = "batch.kubernetes.io/job-completion-index"
 RACKS = ("r1", "r2")
 
@@ -191,6 +192,52 @@ def test_pods_of_a_failed_node_get_another_one_and_a_gang_without_one_moves(
     for name in ("small", "large"):
         space.api.delete("Job", name, namespace=space.namespace)
     wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+
+
+def test_a_gang_gets_one_nearer_domain_across_racks_and_pods_without_nodes_are_told(
+    space: World, controller: Controller, racks: dict[str, str]
+) -> None:
+    firsts = [min(node for node in racks if racks[node] == rack) for rack in RACKS]
+    for node in firsts:
+        space.api.patch("Node", node, {"metadata": {"labels": {"topology.test/link": "d1"}}})
+    nearer = {"metadata": {"annotations": {"queueing.dev/nearer-topologies": space.name("link")}}}
+    space.api.patch("ResourceFlavor", space.name("racks"), nearer)
+    levels = [{"nodeLabel": one} for one in ("topology.test/link", "kubernetes.io/hostname")]
+    plain = flavor(space.name("plain"), nodeLabels=pool_of(space))
+    plain["metadata"]["annotations"] = {"queueing.dev/nodes": "Fixed"}
+    space.make(
+        {
+            "apiVersion": KUEUE,
+            "kind": "Topology",
+            "metadata": {"name": space.name("link")},
+            "spec": {"levels": levels},
+        },
+        plain,
+        cluster_queue(space.name("any"), {space.name("plain"): {"cpu": "100"}}),
+        local_queue(space.namespace, "any", space.name("any")),
+    )
+    space.wait_for_queue("any")
+    near = gang(space, "near", 4)
+    near["spec"]["template"]["metadata"]["annotations"] = {PREFERRED: "topology.test/rack"}
+    space.api.create(near)
+    assert set(wait_on_nodes(space, "near", 4).values()) == set(firsts)
+
+    huge = Pods(requests={"cpu": "3"})
+    space.api.create(job(space.namespace, "huge", queue="any", parallelism=1, pods=huge))
+    wait_workload(space, "huge", lambda one: holds(one, "Admitted"), "admitted all the same")
+    space.api.wait(
+        "Event",
+        lambda found: any(
+            one["reason"] == "NodesLackRoom"
+            and "can hold none of 1 pod(s) of pod set main" in one["message"]
+            for one in found
+        ),
+        namespace=space.namespace,
+        what="the warning that no node holds the pod",
+    )
+    for name in ("near", "huge"):
+        space.api.delete("Job", name, namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("cq"), space.name("any")])
 
 
 def save_by(space: World, rank: str) -> Object:
