@@ -38,8 +38,13 @@ async def start(w: GangWorld, *gang: Wire) -> None:
 
 
 def pods_of(w: GangWorld, *jobs: str) -> list[str]:
-    """Return the pods of these Jobs that are there, ending or not."""
-    return [name for name in w.guard.pods if name.rpartition("-")[0] in jobs]
+    """Return the pods of these Jobs that use anything: that run, or are being ended."""
+    return [
+        name
+        for name, one in w.guard.pods.items()
+        if name.rpartition("-")[0] in jobs
+        and one.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+    ]
 
 
 async def pods_left_when_the_next_starts(w: GangWorld) -> list[str]:
