@@ -240,10 +240,59 @@ def test_a_gang_gets_one_nearer_domain_across_racks_and_pods_without_nodes_are_t
     wait_nothing_held(space.api, space.namespace, [space.name("cq"), space.name("any")])
 
 
-def save_by(space: World, rank: str) -> Object:
+def test_a_small_job_saves_and_goes_elsewhere_so_that_a_gang_gets_its_rack(
+    space: World, controller: Controller, racks: dict[str, str]
+) -> None:
+    space.make(save_by(space, "0", movable=True))
+    for name, pods in (("first", 3), ("second", 2), ("small", 1)):
+        made = gang(space, name, pods)
+        if name == "small":
+            made["metadata"]["annotations"] = {"queueing.dev/checkpoint-policy": "save"}
+        space.make(made)
+        wait_on_nodes(space, name, pods)
+    wait_job(space, "small", running, "running")
+    left = racks[wait_on_nodes(space, "small", 1)[0]]
+    space.api.delete("Job", "first", namespace=space.namespace)
+    wait_gone(space, "first")
+
+    space.make(gang(space, "large", 4))
+    evicted = wait_workload(space, "small", lambda one: holds(one, "Evicted"), "evicted")
+    assert condition(evicted, "Evicted")["reason"] == "Preempted"
+    assert condition(evicted, "Preempted")["reason"] == "Moved"
+    wait_workload(
+        space,
+        "large",
+        lambda one: "Pending the move of 1" in condition(one, "QuotaReserved").get("message", ""),
+        "told why it waits",
+    )
+    answer_request(space, "Saved")
+    large = wait_on_nodes(space, "large", 4)
+    assert {racks[node] for node in large.values()} == {left}
+    wait_job(space, "small", running, "running again")
+    assert racks[wait_on_nodes(space, "small", 1)[0]] != left
+    (saved,) = space.api.items("Checkpoint", space.namespace)
+    assert saved["status"]["outcome"] == "Saved"
+
+    for name in ("second", "small", "large"):
+        space.api.delete("Job", name, namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+
+
+def wait_gone(space: World, name: str) -> None:
+    """Wait until all pods of a Job have ended."""
+    space.api.wait(
+        "Pod",
+        lambda found: not found,
+        namespace=space.namespace,
+        labels=f"job-name={name}",
+        what=f"no pods of {name}",
+    )
+
+
+def save_by(space: World, rank: str, *, movable: bool = False) -> Object:
     """Make gangs save before they stop: the pod of a rank answers for all."""
     leader = {"matchLabels": {INDEX: rank}}
-    terms = {**TERMS, "answerFrom": "Leader", "leader": leader}
+    terms = {**TERMS, "answerFrom": "Leader", "leader": leader, "movable": movable}
     return checkpoint_policy(space.namespace, "save", terms)
 
 

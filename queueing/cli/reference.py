@@ -110,6 +110,9 @@ PREEMPTIONS: Mapping[PreemptionReason, str] = MappingProxyType(
         PreemptionReason.IN_COHORT_FAIR_SHARING: "Its ClusterQueue had more than its fair share.",
         PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING: "A workload of higher priority needs"
         " its quota although it borrows itself (`borrowWithinCohort`).",
+        PreemptionReason.MOVED: "It goes on at another place, so that a larger workload gets a"
+        " whole domain of a topology; its CheckpointPolicy allows that (`movable`). Ours: Kueue has"
+        " no such reason.",
         PreemptionReason.FLAVOR_MIGRATION: "It is a variant, and one of the same workload fits in a"
         " more favorable flavor; a reason of `Evicted`, not of `Preempted`.",
     }

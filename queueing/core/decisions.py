@@ -52,6 +52,9 @@ class PreemptionReason(StrEnum):
     IN_COHORT_RECLAMATION = "InCohortReclamation"
     IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
     IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+    MOVED = "Moved"
+    """A domain of a topology is opened for a larger gang, and it goes on elsewhere. Ours; Kueue has
+    no such reason."""
     FLAVOR_MIGRATION = "FlavorMigration"
     """It is a variant, and one of the same workload gets a more favorable flavor. Then there is no
     such condition, and this is the reason of `Evicted`."""

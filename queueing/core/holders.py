@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
@@ -38,6 +39,8 @@ class Holder:
     """What it is charged besides these claims; None if it uses none."""
     flavors: Flavors = ()
     """The flavors of its pod sets, if it is a slice of an elastic job."""
+    elsewhere: Mapping[FlavorResource, int] | None = None
+    """What is kept for it while it leaves, because it is moved; None for all others."""
     members: tuple["Holder", ...] = ()
     """Holders that can only be stopped together, because they share a claim. This one represents
     them, with the highest of their priorities and the latest end of their minimum runtimes."""
@@ -120,12 +123,19 @@ def _rank(holder: Holder) -> tuple[bool, int, float, Uid]:
     return holder.runs, holder.priority, -holder.reserved_at, holder.uid
 
 
+def was_moved(workload: WorkloadFact) -> bool:
+    """Say whether a workload was stopped only to go on elsewhere, and has not started again."""
+    preempted = workload.conditions.get("Preempted") if workload.evicted else None
+    return preempted is not None and preempted.status and preempted.reason == PreemptionReason.MOVED
+
+
 def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
     """Return the holder of a workload whose status has an admission, else raise ValueError."""
     if workload.admission is None:
         msg = f"workload {workload.key} has no status.admission and so holds no quota"
         raise ValueError(msg)
     own, parts = held_parts(workload)
+    usage = added(own, parts)
     return Holder(
         key=workload.key,
         uid=workload.uid,
@@ -135,7 +145,8 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         timestamp=queue_timestamp(workload, settings),
         reserved_at=workload.conditions["QuotaReserved"].changed,
         evicted=workload.evicted,
-        usage=placed(added(own, parts), held_places(workload)),
+        usage=placed(usage, held_places(workload)),
+        elsewhere=usage if workload.evicted and was_moved(workload) else None,
         stake=workload.stake,
         parts=parts,
         own=own if parts else None,

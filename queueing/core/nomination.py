@@ -6,7 +6,7 @@ from functools import partial
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
 from queueing.core.entries import Entry, Head
-from queueing.core.facts import FlavorPolicy, PreemptionPolicy
+from queueing.core.facts import FlavorPolicy, PreemptionPolicy, WorkloadFact
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavors.assignment import Assignment
@@ -14,7 +14,8 @@ from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.placing import Placing
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
-from queueing.core.names import QueueName, ResourceName, Uid
+from queueing.core.moving import Moving
+from queueing.core.names import Key, QueueName, ResourceName, Uid
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target
@@ -62,6 +63,10 @@ class World:
     pending: Pending = _nothing
     leaving: bool = False
     """Whether any victim was evicted and still holds quota."""
+    workloads: Mapping[Key, WorkloadFact] = field(default_factory=dict)
+    """The facts of those that hold quota, for whoever would move them."""
+    moved: frozenset[Uid] = frozenset()
+    """Workloads that were moved, and are not again until something changes from outside."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
@@ -177,6 +182,11 @@ def _nominate(
         rules=rules, node=node, settings=world.settings, oracle=preemption, commons=commons
     )
 
+    moving = None
+    if placing is not None and world.settings.rules.moves:
+        moving = _moving(head, world, placing, spared=spared | head.spared | world.moved)
+    victims = partial(_targets, preemption, placing, moving)
+
     def assign(demand: Demand) -> Assignment:
         found = search.assign(demand, head.progress, head.nominated)
         if placing is not None:
@@ -186,7 +196,7 @@ def _nominate(
     full = assign(head.demand)
     if full.fits and _is_covered(head, world, full):
         return Entry(head, rules, node, full)
-    targets = _targets(preemption, full, placing)
+    targets = victims(full)
     if targets and _is_covered(head, world, full):
         return Entry(head, rules, node, full, targets)
     if world.settings.partial_admission and head.demand.may_shrink:
@@ -197,7 +207,7 @@ def _nominate(
                 return None
             if assignment.fits:
                 return Entry(head, rules, node, assignment)
-            targets = _targets(preemption, assignment, placing)
+            targets = victims(assignment)
             return Entry(head, rules, node, assignment, targets) if targets else None
 
         reduced = largest_that_fits(head.demand, judge)
@@ -207,9 +217,15 @@ def _nominate(
 
 
 def _targets(
-    preemption: VictimSearch | None, assignment: Assignment, placing: Placing | None
+    preemption: VictimSearch | None,
+    placing: Placing | None,
+    moving: Moving | None,
+    assignment: Assignment,
 ) -> list[Target]:
-    """Return the victims that an assignment needs, and reserve its places in a topology."""
+    """Return the victims that an assignment needs, and reserve its places in a topology.
+
+    Where nobody can be preempted, others may be moved.
+    """
     if not assignment.needs_preemption:
         return []
     has_place = None if placing is None else placing.condition(assignment)
@@ -218,7 +234,20 @@ def _targets(
         targets = preemption.targets(assignment.charged, assignment.contested, has_place)
     if placing is not None:
         placing.reserve(assignment, [one.holder for one in targets])
-    return targets
+    return targets or (moving.targets(assignment) if moving is not None else [])
+
+
+def _moving(head: Head, world: World, placing: Placing, *, spared: frozenset[Uid]) -> Moving:
+    return Moving(
+        node=world.tree.queue(head.queue),
+        priority=head.workload.priority,
+        tree=world.tree,
+        placing=placing,
+        holders=world.holders,
+        workloads=world.workloads,
+        spared=spared,
+        now=world.now,
+    )
 
 
 def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid]) -> VictimSearch:

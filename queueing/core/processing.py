@@ -37,6 +37,7 @@ from queueing.core.reasons import (
     TOO_MANY_LEAVE,
     passed_over,
     pending_migration,
+    pending_move,
     pending_preemption,
 )
 from queueing.core.settings import Compatibility, Settings
@@ -78,8 +79,8 @@ class Draft:
         victims = [target.holder for target in entry.targets]
         self._departures.note(list(self._new_victims(entry)))
         if self.world.settings.rules.promises:
-            for holder in victims:
-                self.world.tree.remove_usage(holder.queue, holder.usage)
+            for target in entry.targets:
+                target.leave(self.world.tree)
         else:
             self._leaving += (one for one in victims if one.uid not in self.victims)
         self.victims.update(dict.fromkeys(holder.uid for holder in victims))
@@ -115,11 +116,17 @@ class Draft:
         """Ask a question about the tree as it will be without all victims so far, and its own."""
         with self.without_victims():
             for target in entry.targets:
-                self.world.tree.remove_usage(target.holder.queue, target.holder.usage)
+                target.leave(self.world.tree)
             return question(entry)
 
     def _fits(self, entry: Entry) -> bool:
-        return _has_quota(entry) and self._has_room(entry)
+        return _has_quota(entry) and self._has_room(entry) and not self._is_taken(entry)
+
+    def _is_taken(self, entry: Entry) -> bool:
+        """Say whether earlier entries took what is to be kept for those whom this one moves."""
+        overdrawn = self.world.tree.forest.is_overdrawn
+        kept = (one.elsewhere for one in entry.targets if one.elsewhere is not None)
+        return any(overdrawn(place) for usage in kept for place in places_of(usage))
 
     def _has_room(self, entry: Entry, *, now: bool = False) -> bool:
         """Say whether the leaves that its pods were given have room.
@@ -262,7 +269,9 @@ def _why(entry: Entry, message: str) -> Bar:
 
 def _preempt(entry: Entry, draft: Draft) -> Ruling:
     victims = [target for target in entry.targets if not target.holder.promised]
-    message = pending_preemption(entry.assignment.message, len(victims))
+    moves = all(target.reason is PreemptionReason.MOVED for target in victims)
+    pending = pending_move if moves else pending_preemption
+    message = pending(entry.assignment.message, len(victims))
     return _evict(entry, victims, draft, message)
 
 

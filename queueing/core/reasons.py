@@ -147,6 +147,11 @@ def pending_preemption(message: str, victims: int) -> str:
     return f"{message}. Pending the preemption of {victims} workload(s)"
 
 
+def pending_move(message: str, victims: int) -> str:
+    """Return the message of a gang for which others are moved to another place."""
+    return f"{message}. Pending the move of {victims} workload(s) to another place"
+
+
 def pending_migration(message: str, variants: int) -> str:
     """Return the message of a variant that waits for less favorable ones to leave."""
     told = f"Pending the migration of {variants} workload(s)"

@@ -6,23 +6,21 @@ given: they get another one, and all others stay where they are.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from queueing.core.decisions import Place, Strand
-from queueing.core.facts import CheckPhase, PodSet, PodSetAssignment, WorkloadFact
+from queueing.core.facts import CheckPhase, WorkloadFact
 from queueing.core.names import FlavorName, PodSetName
-from queueing.core.reasons import NoPlace, Obstacle, Unreadable, describe
+from queueing.core.placed_pods import Wanted, placed_at, wanted_places
+from queueing.core.reasons import NoPlace, describe
 from queueing.core.settings import Settings
 from queueing.core.topology.assignment import HOSTNAME, Domain, Occupancy, Unplaced
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import Places, place
 from queueing.core.topology.replacement import replace_node
-from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
+from queueing.core.topology.requests import PodSetRequest, in_order
 from queueing.core.topology.searching import Terms
 
-NO_FLAVOR = "no TAS flavor assigned"
-NO_POD_SET = "no such pod set in the Workload"
 USED_STILL = "workloads that are being evicted still use the nodes"
 NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s)"
 
@@ -60,7 +58,7 @@ def second_pass(workload: WorkloadFact, forest: Forest, settings: Settings) -> P
     failed = failed_nodes(workload)
     if failed and workload.is_one_pod and settings.keeps_places_of_pods:
         return _placed(workload, {}, failed)  # a pod that runs cannot move
-    wanted, troubles = _wanted(workload, forest, anew=bool(failed))
+    wanted, troubles = wanted_places(workload, forest, anew=bool(failed))
     if not troubles:
         terms = Terms(profile=settings.placement)
         if failed:
@@ -79,42 +77,6 @@ def second_pass(workload: WorkloadFact, forest: Forest, settings: Settings) -> P
             return _placed(workload, places, failed)
         troubles = [(waits, [NoPlace(USED_STILL)])]
     return _stranded(workload, describe(troubles), failed, evicts=False)
-
-
-Wanted = Mapping[FlavorName, list[PodSetRequest]]
-Troubles = list[tuple[PodSetName, list[Obstacle]]]
-
-
-def _wanted(workload: WorkloadFact, forest: Forest, *, anew: bool) -> tuple[Wanted, Troubles]:
-    """Return the pod sets to be placed by flavor, and why others cannot be placed.
-
-    They have no flavor with a topology, or an admission names pod sets that there are not.
-    """
-    wanted: dict[FlavorName, list[PodSetRequest]] = {}
-    troubles: Troubles = []
-    asked = {one.name: one for one in workload.pod_sets}
-    for held in () if workload.admission is None else workload.admission.pod_sets:
-        if held.placement is None if anew else not held.delayed:
-            continue
-        flavor = next((one for one in sorted(set(held.flavors.values())) if forest.has(one)), None)
-        if held.name not in asked:
-            troubles.append((held.name, [Unreadable(NO_POD_SET)]))
-        elif flavor is None:
-            troubles.append((held.name, [Unreadable(NO_FLAVOR)]))
-        else:
-            wanted.setdefault(flavor, []).append(_request(held, asked[held.name]))
-    return wanted, troubles
-
-
-def _request(held: PodSetAssignment, pod_set: PodSet) -> PodSetRequest:
-    return PodSetRequest(
-        name=held.name,
-        count=held.count,
-        pod=pod_set.placeable or Placeable(requests=in_order(pod_set.requests)),
-        topology=pod_set.topology,
-        implied=not pod_set.wants_topology,
-        current=held.placement,
-    )
 
 
 def _replaced(forest: Forest, wanted: Wanted, node: str, terms: Terms) -> Places:
@@ -170,10 +132,7 @@ def _placed(
         workload=workload.key,
         uid=workload.uid,
         cluster_queue=admission.cluster_queue,
-        pod_sets=tuple(
-            replace(one, placement=places[one.name], delayed=False) if one.name in places else one
-            for one in admission.pod_sets
-        ),
+        pod_sets=placed_at(workload, places),
         left=left,
     )
 

@@ -45,6 +45,8 @@ class Rules:
     """Pods that are not ready block the admissions of their own tree of cohorts, once admitted."""
     drops_stale_checks: bool = True
     """States of checks that do not apply any more do not delay an admission."""
+    moves: bool = True
+    """Workloads whose CheckpointPolicy allows it are moved, to open a domain for a larger gang."""
     reserves_beside: bool = True
     """A variant with open admission checks reserves beside the one that runs, which is moved only
     once they are Ready."""

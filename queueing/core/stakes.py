@@ -19,3 +19,5 @@ class Stake:
     """How long a new run takes until it does useful work."""
     minimum_runtime_s: float = 0.0
     """For how long after its start only preemptors that reclaim their own quota may preempt it."""
+    movable: bool = False
+    """Whether it may be stopped, once it has saved, only to go on at another place."""

@@ -182,12 +182,13 @@ def _cohort(line: Line) -> Document:
 
 def _queue(line: Line) -> Document:
     """Make a ClusterQueue, which is open to all namespaces unless the line says otherwise."""
-    words = line.sort(own=frozenset({"cohort"}), spec=OF_QUEUE)
+    words = line.sort(own=frozenset({"annotations", "cohort"}), spec=OF_QUEUE)
     groups = resource_groups(line, words["resources"])
     spec = {"namespaceSelector": {}, "resourceGroups": groups} | words["spec"]
     if cohort := words["own"].get("cohort"):
         spec["cohortName"] = cohort
-    return _object(line, "ClusterQueue", spec)
+    made = {"name": line.name, "annotations": words["own"].get("annotations", {})}
+    return line.document(KUEUE, "ClusterQueue", {"metadata": made, "spec": spec})
 
 
 def _local_queue(line: Line) -> Document:

@@ -86,6 +86,8 @@ class Terms:
     """For how long after its start only preemptors that reclaim their own quota may preempt it."""
     idle_after_s: float | None = None
     """For how long it may hold quota while idle; None for any time."""
+    movable: bool = False
+    """Whether it may be stopped only to go on at another place."""
 
 
 UNBOUNDED_BY_ADMIN = Terms(
@@ -120,6 +122,7 @@ def within(terms: Terms, bounds: Terms) -> Terms:
         on_failure=min(terms.on_failure, bounds.on_failure, key=_PATIENCE.__getitem__),
         minimum_runtime_s=min(terms.minimum_runtime_s, bounds.minimum_runtime_s),
         idle_after_s=_sooner(terms.idle_after_s, bounds.idle_after_s),
+        movable=terms.movable or bounds.movable,
     )
 
 

@@ -60,6 +60,7 @@ def _asked(found: wire.Terms) -> Terms:
         on_failure=OnFailure(found.on_failure),
         minimum_runtime_s=seconds_of(found.minimum_runtime),
         idle_after_s=_perhaps(found.idle_after),
+        movable=found.movable,
         http=Endpoint(port=found.http.port, path=found.http.path) if found.http else None,
         job=bytes(found.job.template) if found.job else b"",
         command=_command(found.command),

@@ -49,6 +49,7 @@ class Terms(Wire, frozen=True):
     command: ExecCommand | None = msgspec.field(name="exec", default=None)
     minimum_runtime: str = "0s"
     idle_after: str | None = None
+    movable: bool = False
 
 
 class PolicySpec(Terms, frozen=True):

@@ -158,6 +158,7 @@ def _terms(terms: Terms) -> Mapping[str, Any]:
         "onFailure": terms.on_failure,
         "minimumRuntime": duration_text(terms.minimum_runtime_s),
         "idleAfter": _perhaps(terms.idle_after_s),
+        "movable": terms.movable or None,
         "http": None if terms.http is None else {"port": terms.http.port, "path": terms.http.path},
         "job": {"template": msgspec.Raw(terms.job)} if terms.job else None,
         "exec": _command(terms.command),

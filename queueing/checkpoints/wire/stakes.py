@@ -26,4 +26,5 @@ def stake(workload: Workload, terms: Terms, records: Sequence[Record]) -> Stake:
         save_s=terms.save_s if found.save_s is None else found.save_s,
         restart_s=restart_s(admitted or 0.0, ready, usual_s=RESTART_S),
         minimum_runtime_s=terms.minimum_runtime_s,
+        movable=terms.movable,
     )

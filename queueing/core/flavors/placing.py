@@ -12,20 +12,20 @@ from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.grades import FIT, NO_CANDIDATES, NO_FIT
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, FlavorResource, PodSetName
+from queueing.core.placed_pods import NO_FLAVOR, Wanted
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.reasons import NoPlace, Severity, Unreadable
 from queueing.core.settings import Settings
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.assignment import Unplaced
+from queueing.core.topology.counts import Known
 from queueing.core.topology.placement import Places, place
 from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import Terms, fitting
 
-Wanted = Mapping[FlavorName, list[PodSetRequest]]
 NOBODY: Wanted = MappingProxyType({})
 NO_INFORMATION = "workload requires Topology, but there is no TAS cache information"
-NO_FLAVOR = "no TAS flavor assigned"
 
 
 class Placing:
@@ -44,7 +44,7 @@ class Placing:
         Without room now, preemption is needed; if there is none even without all placed workloads,
         nothing fits.
         """
-        wanted = NOBODY if answer.grade is NO_FIT else self._wanted(answer)
+        wanted = NOBODY if answer.grade is NO_FIT else self.wanted(answer)
         if not wanted:
             return
         if answer.grade is FIT:
@@ -63,7 +63,7 @@ class Placing:
 
     def condition(self, answer: Assignment) -> Callable[[], bool] | None:
         """Return what says whether there is room for an assignment now; None if it needs none."""
-        wanted = self._wanted(answer)
+        wanted = self.wanted(answer)
         if not wanted:
             return None
         return lambda: _is_complete(self._find(wanted, self._now))
@@ -74,7 +74,7 @@ class Placing:
         Without victims they are those in a cluster without placed workloads. It keeps them from
         others of its round.
         """
-        wanted = self._wanted(answer)
+        wanted = self.wanted(answer)
         if not wanted:
             return
         leaving = list(victims)
@@ -84,10 +84,25 @@ class Placing:
             found = self._find(wanted, self._now if leaving else self._when_empty)
         answer.places = _placements(found)
 
+    def required(self, answer: Assignment) -> tuple[FlavorName, PodSetRequest] | None:
+        """Return the first pod set that must be in one domain, with its flavor; None for none."""
+        wanted = self.wanted(answer)
+        found = ((flavor, one) for flavor, several in wanted.items() for one in several)
+        return next((one for one in found if one[1].topology.required), None)
+
+    def find(self, wanted: Wanted) -> Mapping[PodSetName, Placement] | None:
+        """Return places that all pod sets have now; None if any has none."""
+        found = self._find(wanted, self._now)
+        return _placements(found) if _is_complete(found) else None
+
+    def room(self, flavor: FlavorName, one: PodSetRequest) -> Known:
+        """Return how many pods of a pod set fit into each domain now."""
+        return fitting(self._tree.forest.memory(flavor), one, self._now)
+
     def _find(self, wanted: Wanted, terms: Terms) -> Places:
         return place(self._tree.forest, wanted, terms)
 
-    def _wanted(self, answer: Assignment) -> Wanted:
+    def wanted(self, answer: Assignment) -> Wanted:
         """Return what is to be placed, by flavor; an assignment that cannot be placed fails."""
         places_all = self._rules.offer.places_all
         if not places_all and not any(one.pod_set.wants_topology for one in answer.demand.pod_sets):

@@ -9,6 +9,7 @@ from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.reach import Reach
 from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
 from queueing.core.values import value
 
 
@@ -62,6 +63,14 @@ class Target:
 
     holder: Holder
     reason: PreemptionReason
+    elsewhere: Mapping[FlavorResource, int] | None = None
+    """What is kept for it while it leaves, because it is only moved; None if it is preempted."""
+
+    def leave(self, tree: QuotaTree) -> None:
+        """Take away what the victim uses, and charge what is kept for it."""
+        tree.remove_usage(self.holder.queue, self.holder.usage)
+        if self.elsewhere is not None:
+            tree.add_usage(self.holder.queue, self.elsewhere)
 
 
 def allows(policy: PreemptionPolicy, preemptor: Preemptor, holder: Holder) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain, Unplaced
 from queueing.core.topology.balanced import Balance
 from queueing.core.topology.choosing import Choice, TooFew
-from queueing.core.topology.counts import Counts, Memory, Shape
+from queueing.core.topology.counts import Counts, Known, Memory, Shape
 from queueing.core.topology.dealing import dealt
 from queueing.core.topology.descent import Descent
 from queueing.core.topology.refusals import too_few
@@ -54,6 +54,14 @@ def search(
     pods = {one.domain: one.pods for one in shares if one.pods}
     led = {one.domain: one.leaders for one in shares if one.leaders}
     return Placed(assignment(tree, pods), assignment(tree, led) if leader is not None else None)
+
+
+def fitting(memory: Memory, pods: PodSetRequest, terms: Terms) -> Known:
+    """Return how many pods of a pod set that can be searched for fit into each domain."""
+    tree = memory.tree
+    wanted = search_for(tree.levels, pods, hosts=tree.hosts)
+    assert not isinstance(wanted, str), wanted  # noqa: S101 - see above
+    return memory.counts(_shape(wanted, pods, None, terms)).room.pods
 
 
 def assignment(tree: Tree, pods: dict[int, int]) -> Assignment:

@@ -28,6 +28,7 @@ def give_back(memory: Memory, key: Key) -> None:
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
+        memory.moved.clear()
         memory.pairs.pop(queue, None)
         memory.forget_pairs(charge.holder.uid)
     memory.note_charge(charge.holder)

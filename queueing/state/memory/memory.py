@@ -234,6 +234,8 @@ class Memory:
     # Preemption that takes more than one cycle.
     pairs: dict[QueueName, Pairs] = field(default_factory=dict)
     """ClusterQueue → the pairs of its preemptors since one of its workloads ended last."""
+    moved: set[Uid] = field(default_factory=set)
+    """Workloads that were moved since quotas changed, or a workload ended, last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
     unready: set[Key] = field(default_factory=set)

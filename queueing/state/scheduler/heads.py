@@ -234,6 +234,8 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         unready=_unready(memory) if memory.unready else frozenset(),
         pending=pending,
         leaving=bool(memory.ledger.leaving),
+        workloads=memory.workloads,
+        moved=frozenset(memory.moved),
     )
     if not memory.credits.any:
         return plain

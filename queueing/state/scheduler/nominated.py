@@ -7,7 +7,7 @@ what it says is free.
 
 from queueing.core.decisions import Mode
 from queueing.core.entries import Ruling
-from queueing.core.holders import Holder
+from queueing.core.holders import Holder, was_moved
 from queueing.core.placed_usage import places_of
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
@@ -45,6 +45,19 @@ def due(memory: Memory) -> list[Item]:
     ]
     found += unjudged(memory) if memory.rules.promises else ()
     found = [one for one in found if _has_turn(memory, one)]
+    for item in found:
+        memory.wake(item.peers)
+    return sorted(found, key=lambda one: one.order)
+
+
+def returning(memory: Memory) -> list[Item]:
+    """Return those who were moved and have left their place, in queue order.
+
+    They are judged once, after the promises and before all others: what was kept for them while
+    they were leaving is theirs to take.
+    """
+    known = (memory.items.get(key) for key in memory.marks if was_moved(memory.workloads[key]))
+    found = [one for one in known if one and one.wait is None and _has_turn(memory, one)]
     for item in found:
         memory.wake(item.peers)
     return sorted(found, key=lambda one: one.order)

@@ -131,8 +131,11 @@ def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand
 
 def _evict(memory: Memory, ruling: Ruling) -> None:
     """Mark the victims as evicted, and note the pairs."""
+    kept = {one.holder.key: one.elsewhere for one in ruling.entry.targets if one.elsewhere}
     for one in ruling.preemptions:
-        memory.ledger.evict(one.workload, one.preemptor_uid)
+        memory.ledger.evict(one.workload, one.preemptor_uid, kept.get(one.workload))
+        if one.workload in kept:
+            memory.moved.add(one.uid)
         _pairs_of(memory, ruling).note(one.preemptor_uid, one.uid)
 
 

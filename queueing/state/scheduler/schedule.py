@@ -30,7 +30,7 @@ from queueing.state.scheduler.heads import (
     refusal_of,
     world_of,
 )
-from queueing.state.scheduler.nominated import due
+from queueing.state.scheduler.nominated import due, returning
 from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
@@ -56,6 +56,8 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             run.told += _announce(memory)
         if promised:
             yield from run.serve(promised)
+        if memory.marks and (moved := returning(memory)):
+            yield from run.serve(moved)
         finished = True
         for place, names in queues_in_turn(memory):
             refused: list[Wait] = []
@@ -111,6 +113,9 @@ def run_round(memory: Memory, now: float) -> Cycle:
     memory.aside.untold.clear()
     run, refused = _Run(memory, None, told=placed), list[Wait]()
     for _ in run.serve(promised) if promised else ():
+        pass
+    moved = returning(memory)
+    for _ in run.serve(moved) if moved else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
     run.told += refused

@@ -83,7 +83,16 @@ class UsageChanges:
 
 
 _said = attrgetter(
-    "uid", "queue", "local_queue", "priority", "timestamp", "evicted", "usage", "parts", "stake"
+    "uid",
+    "queue",
+    "local_queue",
+    "priority",
+    "timestamp",
+    "evicted",
+    "usage",
+    "elsewhere",
+    "parts",
+    "stake",
 )
 
 

@@ -54,6 +54,8 @@ class Ledger:
     evicting: dict[Key, Uid] = field(default_factory=dict)
     """Victims whose eviction was decided and that no fact shows as Evicted yet, each with its
     preemptor."""
+    moving: dict[Key, Mapping[FlavorResource, int]] = field(default_factory=dict)
+    """Victims that are moved, each with what is kept for it until it has left."""
     leaving: dict[Key, QueueName] = field(default_factory=dict)
     """Workloads that are evicted and still hold quota, with their ClusterQueue."""
     ranks: Mapping[QueueName, Rank] = field(default_factory=dict)
@@ -189,6 +191,7 @@ class Ledger:
     def discharge(self, key: Key) -> Charge | None:
         """Release what a workload holds; return its charge, None if it held nothing."""
         self.evicting.pop(key, None)
+        self.moving.pop(key, None)
         charge = self.charges.get(key)
         if charge is None:
             return None
@@ -198,15 +201,20 @@ class Ledger:
         self._price_others(charge)
         return charge
 
-    def evict(self, key: Key, preemptor: Uid) -> None:
+    def evict(
+        self, key: Key, preemptor: Uid, elsewhere: Mapping[FlavorResource, int] | None = None
+    ) -> None:
         """Mark a victim as evicted, if it is not yet.
 
-        It stays charged until a fact says that it holds no quota.
+        It stays charged until a fact says that it holds no quota. If it is moved, what it is to
+        have `elsewhere` is kept for it until then.
         """
         charge = self.charges.get(key)
         if charge is None or charge.holder.evicted:
             return
         self.evicting[key] = preemptor
+        if elsewhere is not None:
+            self.moving[key] = elsewhere
         self._mark(charge, evicted=True)
         if self.promises:
             self.changes.released.add(charge.holder.queue)
@@ -214,6 +222,7 @@ class Ledger:
     def spare(self, key: Key) -> Uid | None:
         """Undo `evict`, because it was not written; return the preemptor, None if there is none."""
         preemptor = self.evicting.pop(key, None)
+        self.moving.pop(key, None)
         if preemptor is not None and key in self.charges:
             self._mark(self.charges[key], evicted=False)
         return preemptor
@@ -224,7 +233,15 @@ class Ledger:
         Their places were charged before.
         """
         for charge in self.charges_of(name):
-            self._weigh(replace(charge.holder, usage=without_places(charge.holder.usage)), 1)
+            kept = charge.holder.elsewhere
+            self._weigh(
+                replace(
+                    charge.holder,
+                    usage=without_places(charge.holder.usage),
+                    elsewhere=None if kept is None else without_places(kept),
+                ),
+                1,
+            )
         for holder in self.rolls.get(name, NOBODY).promised.values():
             self.tree.add_usage(name, without_places(holder.usage))
 
@@ -234,17 +251,23 @@ class Ledger:
         return told
 
     def _marked(self, charge: Charge) -> Charge:
-        """Return a fact's charge marked as evicted, if that was decided and not in the fact yet."""
-        key = charge.holder.key
-        if charge.holder.evicted:
+        """Return a fact's charge marked as evicted, if that was decided and not in the fact yet.
+
+        What is kept for one that is moved is known better than by its fact.
+        """
+        holder, key = charge.holder, charge.holder.key
+        if holder.evicted:
             self.evicting.pop(key, None)
-        elif key in self.evicting:
-            return replace(charge, holder=replace(charge.holder, evicted=True))
-        return charge
+        if holder.elsewhere is None if holder.evicted else key not in self.evicting:
+            self.moving.pop(key, None)
+            return charge
+        kept = self.moving.get(key, holder.elsewhere)
+        return replace(charge, holder=replace(holder, evicted=True, elsewhere=kept))
 
     def _mark(self, charge: Charge, *, evicted: bool) -> None:
         self._withdraw(charge)
-        marked = replace(charge, holder=replace(charge.holder, evicted=evicted))
+        kept = self.moving.get(charge.holder.key)
+        marked = replace(charge, holder=replace(charge.holder, evicted=evicted, elsewhere=kept))
         self._enter(marked)
         if marked.holder.parts:
             self._price(marked.holder.key)
@@ -320,12 +343,15 @@ class Ledger:
     def _weigh(self, holder: Holder, sign: int) -> None:
         """Charge the tree for a holder, or with sign -1 stop to."""
         self.tree.hold(holder.queue, holder.usage, sign)
+        later: Mapping[FlavorResource, int] | None = holder.usage
         if holder.evicted and self.promises:
-            return  # it counts only in what is held now, because it is leaving
+            later = holder.elsewhere  # it counts only in what is held now, because it is leaving
+        if later is None:
+            return
         if sign > 0:
-            self.tree.add_usage(holder.queue, holder.usage)
+            self.tree.add_usage(holder.queue, later)
         else:
-            self.tree.remove_usage(holder.queue, holder.usage)
+            self.tree.remove_usage(holder.queue, later)
 
     def _note_change(self, old: Charge, new: Charge) -> None:
         """Note whether a fact releases quota of the earlier charge."""

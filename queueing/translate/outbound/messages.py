@@ -11,6 +11,7 @@ _WHY: Mapping[PreemptionReason, str] = {
     PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING: (
         "reclamation within the cohort while borrowing"
     ),
+    PreemptionReason.MOVED: "a move to another place, which opens a domain of a topology",
 }
 
 

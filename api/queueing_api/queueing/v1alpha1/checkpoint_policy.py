@@ -100,6 +100,10 @@ class CheckpointTerms(Wire):
     """How long a workload may hold quota while all of its pods have the label
     queueing.dev/idle-since. After that it is asked to save, is stopped, and stays inactive until
     somebody activates it. Unset: without limit."""
+    movable: bool = False
+    """Whether a workload may be asked to save, and be stopped, only to go on at another place, so
+    that a larger one gets a whole domain of a topology. It is movable if this policy or that of its
+    ClusterQueue says so."""
 
 
 class CheckpointPolicySpec(CheckpointTerms):

@@ -1,0 +1,175 @@
+"""Whom to move, so that a gang gets a domain of a topology: saved, stopped, and placed elsewhere.
+
+A gang that must be in one domain may have quota, and nodes enough in all, and no single domain with
+room. Workloads whose policy allows it then make way, if each has another place once the gang is in
+its domain. This is tried on the trees themselves and undone. Nobody loses quota by it, so neither
+the preemption policies of queues are asked, nor who borrows; only a higher priority is not moved.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from queueing.core.decisions import PreemptionReason
+from queueing.core.facts import WorkloadFact
+from queueing.core.flavors.assignment import Assignment
+from queueing.core.flavors.placing import Placing
+from queueing.core.holders import Holder, Holders
+from queueing.core.names import FlavorName, Key, PodSetName, QueueName, Uid
+from queueing.core.placed_pods import Wanted, used_at, wanted_places
+from queueing.core.placed_usage import placed, places_of, without_places
+from queueing.core.preemption.query import Target
+from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
+from queueing.core.topology.assignment import Assignment as Placement
+from queueing.core.topology.requests import PodSetRequest
+
+DOMAINS_MAX = 4
+"""So many domains are tried, those first that have most room; the cheapest of them is opened."""
+
+
+class Tenant(NamedTuple):
+    """A workload that may be moved, and what its pods ask for."""
+
+    holder: Holder
+    fact: WorkloadFact
+    wanted: Wanted
+
+    @property
+    def pods(self) -> int:
+        return sum(one.count for several in self.wanted.values() for one in several)
+
+    @property
+    def rank(self) -> tuple[int, float, Uid]:
+        """The order in which tenants of a domain go: as victims of preemption do."""
+        return self.holder.priority, -self.holder.reserved_at, self.holder.uid
+
+
+class Opening(NamedTuple):
+    """A domain that can be opened: who is moved, and where the gang goes."""
+
+    price: tuple[int, int]
+    """The highest priority that is moved, then how many pods are."""
+    targets: list[Target]
+    places: Mapping[PodSetName, Placement]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moving:
+    """Finds whom to move for one head, on the usage of the tree as it is."""
+
+    node: Node
+    """The head's queue."""
+    priority: int
+    tree: QuotaTree
+    placing: Placing
+    holders: Holders
+    workloads: Mapping[Key, WorkloadFact]
+    spared: frozenset[Uid]
+    now: float
+
+    def targets(self, answer: Assignment) -> list[Target]:
+        """Return whom to move for an assignment, which then has its places; empty for nobody.
+
+        The workloads of the head's own tree of cohorts are looked at.
+        """
+        asked, charged = self.placing.required(answer), answer.charged
+        if asked is None or any(n > self.node.available(one) for one, n in charged.items()):
+            return []
+        flavor, pods = asked
+        domains, room = self._by_domain(flavor, pods), self.placing.room(flavor, pods)
+        place = self.tree.forest.tree(flavor).domains.place
+        likely = sorted(domains, key=lambda one: (-room[one], place[one]))[:DOMAINS_MAX]
+        found = [self._opening(answer, self._tenants(domains[one])) for one in likely]
+        best = min((one for one in found if one), key=lambda one: one.price, default=None)
+        if best is None:
+            return []
+        answer.places = best.places
+        return best.targets
+
+    def _by_domain(self, flavor: FlavorName, pods: PodSetRequest) -> dict[int, list[Holder]]:
+        """Return who may be moved out of each domain of the level that pods require."""
+        forest = self.tree.forest
+        tree, leaf_of = forest.tree(flavor), forest.tree(flavor).domains.leaf_of
+        level = tree.levels.index(pods.topology.required or "")
+        found: dict[int, list[Holder]] = {}
+        for holder in self._movable():
+            domains = {
+                tree.domains.above(leaf_of[key], level)
+                for one in places_of(holder.usage)
+                if forest.counts_in(flavor, one)
+                for key in one.usage
+                if key in leaf_of
+            }
+            for domain in domains:
+                found.setdefault(domain, []).append(holder)
+        return found
+
+    def _movable(self) -> Iterator[Holder]:
+        for name in sorted(one.name for one in self.node.root.queues()):
+            ranked = self.holders.ranked(QueueName(name))
+            yield from filter(self._may_move, ranked.holders if ranked.has_stakes else ())
+
+    def _tenants(self, holders: Iterable[Holder]) -> list[Tenant]:
+        """Return those of some holders whose pods can be placed anew, in the order of `rank`."""
+        found = []
+        for holder in holders:
+            fact = self.workloads[holder.key]
+            wanted, troubles = wanted_places(fact, self.tree.forest, anew=True)
+            if wanted and not troubles:
+                found.append(Tenant(holder, fact, wanted))
+        return sorted(found, key=lambda one: one.rank)
+
+    def _may_move(self, holder: Holder) -> bool:
+        """Say whether a workload may go: it saves before, and starts elsewhere as the same one."""
+        stake, fact = holder.stake, self.workloads.get(holder.key)
+        if stake is None or not (stake.movable and stake.saves and holder.runs):
+            return False
+        if fact is None or holder.priority > self.priority or holder.protected_until > self.now:
+            return False
+        bound = holder.parts or holder.members or fact.slice_of or fact.variant or fact.is_one_pod
+        return fact.admitted and not (bound or fact.unhealthy or holder.uid in self.spared)
+
+    def _opening(self, answer: Assignment, tenants: Sequence[Tenant]) -> Opening | None:
+        """Return how a domain is opened by moving as few of some tenants as possible.
+
+        They all go, then each, from the last to the first, stays if it may. None if the gang has no
+        place though all are gone, or one of them has none beside it.
+        """
+        has_place = self.placing.condition(answer)
+        if has_place is None:
+            return None
+        with self.tree.attempt():
+            for one in tenants:
+                self.tree.remove_usage(one.holder.queue, one.holder.usage)
+            if not has_place():
+                return None
+            gone = list(tenants)
+            for one in reversed(tenants):
+                self.tree.add_usage(one.holder.queue, one.holder.usage)
+                if has_place():
+                    gone.remove(one)
+                else:
+                    self.tree.remove_usage(one.holder.queue, one.holder.usage)
+            return self._resettled(answer, gone)
+
+    def _resettled(self, answer: Assignment, gone: Sequence[Tenant]) -> Opening | None:
+        """Place the gang, then those who went, the largest first; None if one has no place."""
+        places = self.placing.find(self.placing.wanted(answer))
+        if places is None:
+            return None
+        before, answer.places = answer.places, places
+        gang = placed(answer.charged, answer.occupancies())
+        answer.places = before
+        self.tree.add_usage(QueueName(self.node.name), gang)
+        targets: list[Target] = []
+        for one in sorted(gone, key=lambda one: (-one.pods, one.rank)):
+            found = self.placing.find(one.wanted)
+            if found is None:
+                return None
+            holder = one.holder
+            elsewhere = placed(without_places(holder.usage), used_at(one.fact, found))
+            self.tree.add_usage(holder.queue, elsewhere)
+            targets.append(Target(holder, PreemptionReason.MOVED, elsewhere))
+        price = max(one.holder.priority for one in gone), sum(one.pods for one in gone)
+        return Opening(price, targets, places)

@@ -1,0 +1,207 @@
+"""Workloads that are moved to open a rack: what is kept for them, and who is not moved."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.decisions import Outcome, Preempt, PreemptionReason, Verdict
+from queueing.core.facts import Fact, TopologyFact, WorkloadFact
+from queueing.core.names import Key
+from queueing.core.settings import Compatibility, Settings
+from queueing.core.stakes import Stake
+from queueing.core.topology.assignment import HOSTNAME
+from queueing.core.topology.requests import Placeable, TopologyRequest, in_order
+from queueing.core.topology.tree import Node
+from queueing.testing import builders
+from queueing.testing.invariants import check_invariants
+from queueing.testing.obedient import ObedientCluster
+from tests.state.hosts import CPU, PODS, on
+
+GANG, MOVED, LATE = Key("team/gang"), Key("team/small"), Key("team/late")
+MOVABLE = Stake(saves=True, movable=True)
+
+
+def host(name: str, rack: str, cpu: int) -> Node:
+    room = {CPU: cpu, PODS: 10}
+    return Node(name=name, labels={"rack": rack, HOSTNAME: name}, capacity=room)
+
+
+def pods(fact: WorkloadFact, count: int, request: TopologyRequest) -> WorkloadFact:
+    """Return a workload of so many pods of one core, which ask for a topology."""
+    one = replace(
+        fact.pod_sets[0],
+        count=count,
+        wants_topology=True,
+        topology=request,
+        placeable=Placeable(requests=in_order({CPU: 1})),
+    )
+    return replace(fact, pod_sets=(one,))
+
+
+def pending(name: str, count: int, *, priority: int = 0, rack: bool = False) -> WorkloadFact:
+    request = TopologyRequest(required="rack") if rack else TopologyRequest(unconstrained=True)
+    made = builders.workload(name, {"cpu": 1}, local_queue="team/main", priority=priority)
+    return pods(replace(made, created=100.0), count, request)
+
+
+def running(name: str, stake: Stake | None, *, priority: int = 0, **where: int) -> WorkloadFact:
+    count = sum(where.values())
+    made = builders.admitted(
+        name, {"cpu": 1}, queue="main", local_queue="team/main", priority=priority, stake=stake
+    )
+    assert made.admission is not None
+    held = replace(
+        made.admission.pod_sets[0], count=count, usage={CPU: count}, placement=on(**where)
+    )
+    made = replace(made, admission=replace(made.admission, pod_sets=(held,)))
+    return pods(made, count, TopologyRequest(unconstrained=True))
+
+
+def cluster(*more: Fact, settings: Settings | None = None, quota: int = 8) -> ObedientCluster:
+    """Return two racks of 4 and 3 cores; `small` has one of the first, nobody any other."""
+    return ObedientCluster(
+        [
+            builders.namespace(),
+            TopologyFact(name="dc", levels=("rack", HOSTNAME)),
+            builders.flavor(topology="dc"),
+            builders.cluster_queue("main", {"default": {"cpu": quota}}),
+            builders.local_queue("team/main", "main"),
+            host("a", "r1", 4),
+            host("b", "r2", 3),
+            *more,
+        ],
+        settings,
+    )
+
+
+def contended(stake: Stake | None = MOVABLE, *, priority: int = 0) -> ObedientCluster:
+    """Return the same, with a gang that asks for the whole first rack."""
+    made = cluster(running("small", stake, priority=priority, a=1))
+    made.observe(pending("gang", 4, rack=True))
+    return made
+
+
+def moves(world: ObedientCluster) -> list[tuple[Key, Key]]:
+    return [
+        (one.workload, one.preemptor)
+        for one in world.preemptions
+        if one.reason is PreemptionReason.MOVED
+    ]
+
+
+def hosts_of(world: ObedientCluster, key: Key) -> dict[str, int]:
+    held = world.workloads[key].admission
+    assert held is not None
+    return {
+        domain.values[-1]: domain.count
+        for one in held.pod_sets
+        if one.placement is not None
+        for domain in one.placement.domains
+    }
+
+
+def test_who_is_moved_gets_a_place_elsewhere_and_the_gang_its_rack() -> None:
+    world = contended()
+    world.rest()
+    check_invariants(world.engine)
+    assert moves(world) == [(MOVED, GANG)]
+    assert (hosts_of(world, GANG), hosts_of(world, MOVED)) == ({"a": 4}, {"b": 1})
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["as told", "before it is told"])
+def test_nobody_takes_what_is_kept_for_one_that_is_leaving(told: bool) -> None:
+    world = contended()
+    if told:
+        world.cycle()
+    else:
+        world.engine.cycle(world.now)
+    world.observe(pending("late", 3))
+    world.cycle()
+    check_invariants(world.engine)
+    assert LATE not in world.running()
+
+
+def test_who_was_moved_is_judged_before_those_who_came_meanwhile() -> None:
+    world = contended()
+    world.cycle()
+    world.observe(pending("late", 3, priority=9))
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, MOVED]
+
+
+def test_a_new_leader_keeps_the_quota_of_who_is_moved() -> None:
+    world = cluster(running("small", MOVABLE, a=1), quota=5)
+    world.observe(pending("gang", 4, rack=True))
+    world.cycle()
+    world.observe(pending("late", 1, priority=9))
+    world.restart()
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, MOVED]
+
+
+@pytest.mark.parametrize(
+    ("stake", "priority"),
+    [
+        pytest.param(None, 0, id="no policy"),
+        pytest.param(Stake(saves=True), 0, id="the policy does not say so"),
+        pytest.param(Stake(movable=True), 0, id="it does not save"),
+        pytest.param(MOVABLE, 1, id="it has a higher priority"),
+        pytest.param(replace(MOVABLE, minimum_runtime_s=9e9), 0, id="its minimum runtime"),
+    ],
+)
+def test_who_is_not_moved(stake: Stake | None, priority: int) -> None:
+    world = contended(stake, priority=priority)
+    world.rest()
+    assert (world.preemptions, world.running()) == ([], [MOVED])
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        pytest.param(lambda: cluster(running("other", None, b=3)), id="no place elsewhere"),
+        pytest.param(lambda: cluster(quota=4), id="no quota for both"),
+        pytest.param(
+            lambda: cluster(settings=Settings(compatibility=Compatibility.KUEUE)), id="as Kueue"
+        ),
+    ],
+)
+def test_where_nobody_is_moved(around: Callable[[], ObedientCluster]) -> None:
+    world = around()
+    world.observe(running("small", MOVABLE, a=1))
+    world.observe(pending("gang", 4, rack=True))
+    world.rest()
+    assert world.preemptions == []
+
+
+def test_who_only_prefers_a_rack_moves_nobody() -> None:
+    world = cluster(running("small", MOVABLE, a=1), host("c", "r2", 1))
+    preferring = pods(pending("gang", 4), 4, TopologyRequest(preferred="rack"))
+    world.observe(preferring)
+    world.rest()
+    assert (world.preemptions, world.running()) == ([], [GANG, MOVED])
+
+
+def test_what_is_kept_is_given_back_when_the_move_is_refused() -> None:
+    world = contended()
+    for one in world.engine.cycle(world.now).decisions:
+        if isinstance(one, Preempt):
+            world.engine.settle(Outcome(decision=one, verdict=Verdict.REFUSED))
+    check_invariants(world.engine)
+    assert not world.engine._memory.ledger.moving
+
+
+def test_nobody_is_moved_twice_until_somebody_has_ended() -> None:
+    world = contended()
+    world.rest()
+    world.observe(host("c", "r3", 1))
+    world.observe(pending("second", 3, rack=True))
+    world.rest()
+    assert moves(world) == [(MOVED, GANG)]
+    world.finish(GANG)
+    world.observe(running("other", None, a=2))
+    world.rest()
+    check_invariants(world.engine)
+    assert moves(world) == [(MOVED, GANG), (MOVED, Key("team/second"))]
