@@ -26,7 +26,7 @@ from queueing.checkpoints.rules.terms import Driver, OnFailure
 from queueing.checkpoints.shell.drivers.hook_jobs import NoticeError
 from queueing.checkpoints.shell.drivers.http_driver import POLL_S
 from queueing.checkpoints.shell.drivers.notifier import Notifier
-from queueing.checkpoints.shell.effective_terms import effective
+from queueing.checkpoints.shell.effective_terms import effective, terms_of_stop
 from queueing.checkpoints.shell.intake import CheckpointIntake
 from queueing.checkpoints.shell.observing import (
     ClusterView,
@@ -116,7 +116,8 @@ class CheckpointReconciler:
         identity = outbound.request_id(workload, epoch)
         now = self._clock.now()
         patience_s = patience(self._objects, workload, found.terms, now)
-        request = SaveRequest.made(identity, epoch, cause, terms=found.terms, now=now)
+        terms = terms_of_stop(found.terms, workload)
+        request = SaveRequest.made(identity, epoch, cause, terms=terms, now=now)
         request = request.hurried(patience_s)
         origin = outbound.RequestOwners(workload=workload, jobs=tuple(jobs), policy=found.policy)
         target = CHECKPOINTS.within(meta.namespace)

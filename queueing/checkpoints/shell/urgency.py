@@ -2,13 +2,14 @@
 
 Three things bound it: an annotation of the preemptor's WorkloadPriorityClass, an annotation of a
 ClusterQueue that reclaims its own quota, and the time at which a node goes away. The bound shortens
-the deadlines of the terms and never lengthens them.
+the deadlines of the terms and never lengthens them. Nobody hurries a workload that is only moved.
 """
 
 from collections.abc import Mapping
 
 from queueing.checkpoints.rules.interruptions import time_to_save
 from queueing.checkpoints.rules.terms import Terms
+from queueing.checkpoints.shell.effective_terms import is_moved
 from queueing.checkpoints.shell.observing import preemptor_uid, workload_of
 from queueing.checkpoints.wire import names
 from queueing.checkpoints.wire.nodes import named_in
@@ -29,7 +30,7 @@ def patience(objects: Objects, workload: Workload, terms: Terms, now: float) -> 
     if evicted is not None and evicted.reason == EvictionReason.NODE_FAILURES:
         _, until = named_in(evicted.message)
         return None if until is None else time_to_save(until, terms.grace_s, now)
-    if preempted is None:
+    if preempted is None or is_moved(workload):
         return None
     preemptor = workload_of(preemptor_uid(workload), objects)
     granted = [_class_wait(objects, preemptor, terms)]

@@ -139,3 +139,4 @@ def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
         memory.doubt_promises(memory.root_of(charge.holder.queue))
     for pairs in memory.pairs.values():
         pairs.retract(preemptor, victim.uid)
+    memory.moved.discard(victim.uid)

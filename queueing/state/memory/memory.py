@@ -366,6 +366,7 @@ class Memory:
                 self.wake(self.items[one.key].peers)
 
     def forget_pairs(self, uid: Uid) -> None:
-        """Forget the pairs of a workload that is not what it was."""
+        """Forget the pairs of a workload that is not what it was, and that it was moved."""
+        self.moved.discard(uid)
         for pairs in self.pairs.values():
             pairs.forget(uid)

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.checkpoints.rules.terms import Driver, Terms
-from queueing.checkpoints.shell.effective_terms import stake_of
+from queueing.checkpoints.rules.terms import Driver, OnFailure, Terms
+from queueing.checkpoints.shell.effective_terms import stake_of, terms_of_stop
 from queueing.checkpoints.shell.urgency import patience
 from queueing.checkpoints.wire.objects import CheckpointPolicy
 from queueing.controller.stores.objects import Objects
@@ -75,6 +75,7 @@ def victim(reason: str) -> Workload:
         pytest.param(None, None, "InClusterQueue", None, id="nobody is in a hurry"),
         pytest.param("5m", None, "InClusterQueue", 240.0, id="the class, less the grace"),
         pytest.param("0s", None, "InClusterQueue", 0.0, id="a class that does not wait"),
+        pytest.param("0s", None, "Moved", None, id="nobody hurries one that is only moved"),
         pytest.param("30s", None, "InClusterQueue", 0.0, id="less than the grace"),
         pytest.param(None, None, "InCohortReclamation", 120.0, id="reclaim waits two minutes"),
         pytest.param(None, "10m", "InCohortReclamation", 600.0, id="or what the queue says"),
@@ -145,3 +146,11 @@ async def test_a_class_that_does_not_wait_has_its_victim_stopped_at_once(
         assert found["status"]["outcome"] == "NotAsked"
         assert "asked" not in found["status"]
         assert found["spec"]["saveBy"] == found["spec"]["requestedAt"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "want"),
+    [("InClusterQueue", OnFailure.PROCEED), ("Moved", OnFailure.ABORT)],
+)
+def test_who_is_only_moved_stays_unless_it_saves(reason: str, want: OnFailure) -> None:
+    assert terms_of_stop(TERMS, victim(reason)).on_failure is want
