@@ -46,6 +46,8 @@ class Stopped(Part, frozen=True, kw_only=True):
     since: str | None
     leaving: bool
     """Whether it is going anyway."""
+    movable: bool
+    """Whether its CheckpointPolicy lets it go on at another place instead."""
 
 
 class Opening(Part, frozen=True, kw_only=True):
@@ -107,6 +109,7 @@ def _stopped(one: Tenant) -> Stopped:
         pods=one.pods(),
         since=told(holder.started),
         leaving=not holder.runs,
+        movable=holder.stake is not None and holder.stake.movable,
     )
 
 

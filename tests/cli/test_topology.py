@@ -153,6 +153,23 @@ def test_the_cheapest_stop_is_told_first(world: Path) -> None:
     ]
 
 
+def test_who_could_go_on_elsewhere_instead_is_told(world: Path) -> None:
+    found = list(yaml.safe_load_all(world.read_text()))
+    (queue,) = (one for one in found if one["kind"] == "ClusterQueue")
+    queue["metadata"]["annotations"] = {"queueing.dev/checkpoint-policy": "team/save"}
+    found.append(
+        {
+            "apiVersion": "queueing.dev/v1alpha1",
+            "kind": "CheckpointPolicy",
+            "metadata": {"name": "save", "namespace": "team"},
+            "spec": {"driver": "Annotation", "movable": True},
+        }
+    )
+    world.write_text(yaml.dump_all(found))
+    result = ask("-f", str(world), "--count", "5", "--level", "rack")
+    assert "a/r1: stop team/young (priority 1, 2 pods, movable); then 5 fit" in result.stdout
+
+
 def test_workloads_of_a_high_priority_may_be_left_out(world: Path) -> None:
     told = opened(world, "--count", "5", "--level", "rack", "--below", "9")
     assert told == [("a/r1", ["team/young"], 5)]

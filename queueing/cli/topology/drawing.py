@@ -76,10 +76,14 @@ def openings(opened: Openings) -> str:
     return "\n".join(lines)
 
 
+def _movable(one: Stopped) -> str:
+    return ", movable" if one.movable else ""
+
+
 def _names(stopped: Iterable[Stopped]) -> list[str]:
     return [
         f"{one.workload} (leaving)"
         if one.leaving
-        else f"{one.workload} (priority {one.priority}, {one.pods} pods)"
+        else f"{one.workload} (priority {one.priority}, {one.pods} pods{_movable(one)})"
         for one in stopped
     ]
