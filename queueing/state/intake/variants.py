@@ -3,9 +3,9 @@
 Invariant: no variant is in a queue while a more favorable one of its parent is admitted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import ClusterQueueFact, WorkloadFact
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, QueueName
 from queueing.core.variants import Migration, Variant, outdone, place
@@ -24,35 +24,33 @@ def is_parent(memory: Memory, fact: WorkloadFact, queue: QueueName) -> bool:
 
 def why_outdone(memory: Memory, fact: WorkloadFact, variant: Variant) -> str:
     """Return why a variant must not be tried: another one is admitted. Empty if it may be."""
-    admitted = [flavor for flavor, _ in _admitted(memory, fact, variant)]
-    if not admitted:
+    queue = _queue_of(memory, fact)
+    if queue is None:
         return ""
-    name = _queue_of(memory, fact)
-    queue = None if name is None else memory.objects.queues.get(name)
-    migration = Migration() if queue is None or queue.migration is None else queue.migration
-    return outdone(variant.flavor, admitted, _flavors(memory, name), migration)
+    admitted = [flavor for flavor, _ in _admitted(memory, fact, variant)]
+    return outdone(variant.flavor, admitted, queue.preferred, queue.migration or Migration())
 
 
 def less_favorable(memory: Memory, fact: WorkloadFact) -> tuple[Holder, ...]:
     """Return the holders of less favorable variants of the same workload that are admitted."""
-    variant = fact.variant
-    if variant is None:
+    variant, queue = fact.variant, _queue_of(memory, fact)
+    if variant is None or queue is None:
         return ()
-    flavors = _flavors(memory, _queue_of(memory, fact))
-    rank = place(variant.flavor, flavors)
+    rank = place(variant.flavor, queue.preferred)
     return tuple(
         charge.holder
         for flavor, charge in _admitted(memory, fact, variant)
-        if place(flavor, flavors) > rank
+        if place(flavor, queue.preferred) > rank
     )
 
 
 def tie_of(memory: Memory, fact: WorkloadFact, queue: QueueName) -> str:
     """Return what orders a workload among others of its age: of variants, the better flavor."""
-    variant = fact.variant
+    variant, known = fact.variant, memory.objects.queues.get(queue)
     if variant is None:
         return fact.uid
-    return f"{variant.parent} {place(variant.flavor, _flavors(memory, queue)):02} {fact.uid}"
+    flavors = () if known is None else known.preferred
+    return f"{variant.parent} {place(variant.flavor, flavors):02} {fact.uid}"
 
 
 def _admitted(
@@ -65,12 +63,8 @@ def _admitted(
             yield other.flavor, charge
 
 
-def _queue_of(memory: Memory, fact: WorkloadFact) -> QueueName | None:
+def _queue_of(memory: Memory, fact: WorkloadFact) -> ClusterQueueFact | None:
+    """Return the ClusterQueue that a workload is in; None if it does not exist."""
     local = fact.local_queue
-    return None if local is None else memory.objects.queue_behind(local)
-
-
-def _flavors(memory: Memory, name: QueueName | None) -> Sequence[FlavorName]:
-    """Return the flavors of a queue in order of preference; none if it does not exist."""
-    queue = None if name is None else memory.objects.queues.get(name)
-    return () if queue is None else queue.preferred
+    name = None if local is None else memory.objects.queue_behind(local)
+    return None if name is None else memory.objects.queues.get(name)
