@@ -49,6 +49,21 @@ class World:
         target = resource.at(name, "team" if resource.namespaced else "")
         await self.client.delete(target, {"propagationPolicy": policy})
 
+    async def finish(self, job: str) -> None:
+        """End the pod of a Job of one pod, as soon as it runs, by a success."""
+
+        def runs(one: Wire) -> bool:
+            return bool(one.get("status", {}).get("ready") == 1)
+
+        await self.until("Job", job, runs)
+        for pod in await self.list("Pod"):
+            if pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == job:
+                await self.end_pod(pod["metadata"]["name"])
+
+    async def end_pod(self, name: str) -> None:
+        """Have a pod succeed now, however long it was to run."""
+        await self.patch("Pod", name, {"status": {"phase": "Succeeded"}}, "status")
+
     async def until(self, kind: str, name: str, holds: Callable[[Wire], bool]) -> Wire:
         """Wait for an object in some state."""
         found: Wire = {}

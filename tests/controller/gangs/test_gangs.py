@@ -60,13 +60,15 @@ def only(w: GangWorld, holds: Callable[[Wire], bool]) -> Callable[[], bool]:
 
 async def test_a_gang_starts_together_and_ends_as_one(definitions: list[Wire]) -> None:
     async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE) as w:
-        await w.make(*(member(name, seconds=10) for name in NAMES))
+        await w.make(*(member(name) for name in NAMES))
         await w.eventually(w.all(running))
         assert [one for one in w.writes if "PATCH team/jobs" in one] == [
             f"PATCH team/jobs/{name}" for name in NAMES
         ]
         for one in w.guard.jobs.values():
             assert one["spec"]["template"]["spec"]["nodeSelector"]["pool"] == "any"
+        for name in NAMES:
+            await w.finish(name)
         await w.eventually(only(w, true("Finished", "Succeeded")))
         assert {one["name"] for one in w.workload_now()["spec"]["podSets"]} == set(NAMES)
         await w.eventually(lambda: not w.workload_now()["metadata"].get("finalizers"))
@@ -245,7 +247,7 @@ async def test_a_preempted_gang_comes_back_as_one(definitions: list[Wire]) -> No
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH) as w:
         await w.make(*(member(name) for name in NAMES))
         await w.eventually(only(w, true("PodsReady")))
-        urgent = job("urgent", seconds=20, labels={"kueue.x-k8s.io/priority-class": "high"})
+        urgent = job("urgent", labels={"kueue.x-k8s.io/priority-class": "high"})
         await w.make(urgent)
         await w.eventually(
             lambda: (
@@ -253,6 +255,7 @@ async def test_a_preempted_gang_comes_back_as_one(definitions: list[Wire]) -> No
                 and running(w.guard.jobs["urgent"])
             )
         )
+        await w.finish("urgent")
         await w.eventually(lambda: is_over(w.guard.jobs["urgent"]))
         await w.eventually(lambda: all(running(w.guard.jobs[name]) for name in NAMES))
         found = await w.workload("a", true("PodsReady"))
@@ -275,7 +278,7 @@ async def test_a_gang_may_go_on_without_a_failed_member(definitions: list[Wire])
         go_on = {ON_FAILURE: "Continue"}
         failing = member("b", seconds=2, annotations=go_on, backoffLimit=0)
         failing["metadata"]["annotations"]["queueing.dev/simulate-failure"] = "true"
-        others = [member(name, seconds=90, annotations=go_on) for name in ("a", "c")]
+        others = [member(name, annotations=go_on) for name in ("a", "c")]
         await w.make(failing, *others)
         await w.eventually(
             only(
@@ -286,6 +289,8 @@ async def test_a_gang_may_go_on_without_a_failed_member(definitions: list[Wire])
             )
         )
         assert all(running(w.guard.jobs[name]) for name in ("a", "c"))
+        for name in ("a", "c"):
+            await w.finish(name)
         await w.eventually(only(w, true("Finished", "Failed")))
         done = [one for one in w.guard.jobs.values() if "Complete" in conditions(one)]
         assert len(done) == 2

@@ -118,11 +118,12 @@ async def test_it_is_preempted_and_comes_back_as_one(definitions: list[Wire]) ->
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, **ON) as w:
         before = await run_two(w)
         labels = {"kueue.x-k8s.io/priority-class": "high"}
-        await w.make(job("urgent", seconds=20, labels=labels))
+        await w.make(job("urgent", labels=labels))
         await until(w, JOB_SET, "set", lambda one: one["spec"] == before["spec"])
         await status(w, JOB_SET, "set", {"status": {"replicatedJobsStatus": []}})
         await w.eventually(lambda: running(w.guard.jobs["urgent"]))
         assert as_it_came(w.guard.jobs["feed"])
+        await w.finish("urgent")
         await until(w, JOB_SET, "set", runs)
         await w.eventually(lambda: running(w.guard.jobs["feed"]))
 

@@ -62,11 +62,12 @@ async def test_the_preempted_job_comes_back_with_its_own_template(world: MakeWor
         before = msgspec.json.decode(reply)["spec"]["template"]
         await w.make(FLAVOR, queue, LOCAL_QUEUE, high)
         await w.until("Job", "low", lambda one: one.get("status", {}).get("active") == 1)
-        await w.make(job("urgent", seconds=2, labels={"kueue.x-k8s.io/priority-class": "high"}))
+        await w.make(job("urgent", labels={"kueue.x-k8s.io/priority-class": "high"}))
         victim = await w.workload("low", false("QuotaReserved"))
         assert true("Requeued", "Preempted")(victim)
         stopped = await w.until("Job", "low", suspended)
         assert stopped["spec"]["template"] == before
+        await w.finish("urgent")
         await w.workload("urgent", true("Finished"))
         await w.until("Job", "low", unsuspended)
 

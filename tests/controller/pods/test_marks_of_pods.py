@@ -34,7 +34,7 @@ async def test_a_running_pod_that_loses_its_mark_holds_its_quota_until_it_ends(
     world: MakeWorld,
 ) -> None:
     async with world(**ON) as w:
-        await w.make(*setup("1"), pod("first", seconds=30))
+        await w.make(*setup("1"), pod("first"))
         await w.until("Pod", "first", phase("Running"))
         await w.make(pod("second", seconds=1))
         await w.workload("second", false("QuotaReserved"))
@@ -42,6 +42,7 @@ async def test_a_running_pod_that_loses_its_mark_holds_its_quota_until_it_ends(
         await w.event("was taken away, and is there again")
         assert true("QuotaReserved")(await w.workload("first", lambda _: True))
         assert gated(await w.get("Pod", "second"))
+        await w.end_pod("first")
         await w.until("Pod", "second", phase("Succeeded"))
         for name in ("first", "second"):
             await w.until("Pod", name, lambda one: "finalizers" not in one["metadata"])

@@ -26,11 +26,11 @@ async def test_a_group_is_admitted_when_all_its_pods_are_there_and_ends_with_the
     world: MakeWorld,
 ) -> None:
     async with world(**ON) as w:
-        await w.make(*setup("4"), member("a", 3, seconds=5), member("b", 3, seconds=5))
+        await w.make(*setup("4"), member("a", 3), member("b", 3))
         await w.event("has fewer runnable pods than expected: 2 of 3")
         assert await w.list("Workload") == []
 
-        await w.make(member("c", 3, cpu="2", seconds=20))
+        await w.make(member("c", 3, cpu="2"))
         workload = await w.until("Workload", "crew", true("Admitted"))
         meta = workload["metadata"]
         assert meta["annotations"]["kueue.x-k8s.io/is-group-workload"] == "true"
@@ -49,7 +49,10 @@ async def test_a_group_is_admitted_when_all_its_pods_are_there_and_ends_with_the
             free: list[Wire] = one.get("status", {}).get("reclaimablePods", [])
             return free == [{"name": role, "count": 2}]
 
+        for name in ("a", "b"):
+            await w.end_pod(name)
         await w.until("Workload", "crew", has_given_back)
+        await w.end_pod("c")
         done = await w.until("Workload", "crew", true("Finished", "Succeeded"))
         (end,) = (c for c in done["status"]["conditions"] if c["type"] == "Finished")
         assert end["message"] == "Pods succeeded: 3/3."

@@ -11,7 +11,7 @@ URGENT = {"kueue.x-k8s.io/priority-class": "high"}
 
 async def test_a_pod_waits_for_quota_runs_and_ends(world: MakeWorld) -> None:
     async with world(**ON) as w:
-        await w.make(*setup("1"), pod("first", seconds=40))
+        await w.make(*setup("1"), pod("first"))
         first = await w.until("Pod", "first", phase("Running"))
         await w.make(pod("second", seconds=1))
         meta, spec = first["metadata"], first["spec"]
@@ -27,6 +27,7 @@ async def test_a_pod_waits_for_quota_runs_and_ends(world: MakeWorld) -> None:
         waiting = await w.workload("second", false("QuotaReserved"))
         assert gated(await w.get("Pod", "second")), waiting
 
+        await w.end_pod("first")
         await w.workload("first", true("Finished", "Succeeded"))
         await w.until("Pod", "second", phase("Succeeded"))
         for name in ("first", "second"):
