@@ -12,6 +12,7 @@ whose rows are all of one code says so once.
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,14 +82,15 @@ def large() -> list[Row]:
     ]
 
 
-def written() -> list[Row]:
-    """Read the rows of the files."""
-    return [
+@cache
+def written() -> tuple[Row, ...]:
+    """Read the rows of the files, once for all modules of tests."""
+    return tuple(
         row_of(table, case)
         for file in sorted(CASES.glob("*.yaml"))
         for table in [yaml.load(file.read_text(), Loader=yaml.CSafeLoader)]
         for case in table["cases"]
-    ]
+    )
 
 
 def row_of(table: Wire, case: Wire) -> Row:
