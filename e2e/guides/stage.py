@@ -91,12 +91,13 @@ class Person:
                 if printed and not _difference(command, "".join(printed)):
                     break
                 time.sleep(AGAIN_S)
-            if process.poll() is None:
+            failed = process.poll()
+            if failed is None:
                 os.killpg(process.pid, signal.SIGINT)
                 process.wait(WITHIN_S)
             reading.join(WITHIN_S)
-        if not printed:
-            return f"printed nothing, exit code {process.returncode}"
+        if failed or not printed:
+            return f"exit code {process.returncode}:\n{''.join(printed)}"
         return _difference(command, "".join(printed))
 
     @contextmanager
@@ -170,7 +171,7 @@ def stage(world: World, folder: Path, kubectl: str) -> Iterator[Person]:
         (folder / name).write_text(text)
     if world.recording:
         record(folder / world.recording)
-    words = ["--samples" if world.samples else "--no-samples"]
+    words = ["--no-samples"]
     if world.objects:
         (folder / "world.yaml").write_text(
             yaml.safe_dump_all(map(lasting, world.objects), sort_keys=False)

@@ -26,6 +26,7 @@ COMMAND = re.compile(r"^\s*(?:\$ )?(?:kubectl )?queueing (.*?)(?:\s{3,}.*|\s+#.*
 INLINE = re.compile(r"`queueing ([^`]+)`")
 METRIC = re.compile(r"(?<![\w/.])(?:kueue|queueing)_[a-z_]+")
 PACKAGES = frozenset({"queueing_api", "queueing_checkpoint"})
+WHOLE = re.compile(r"The whole manifest: \[[^]]+\]\(([^)]+)\)")
 ENDS = frozenset({"…", "..."})
 
 each_page = pytest.mark.parametrize(
@@ -98,3 +99,20 @@ def test_every_manifest_of_a_page_has_fields_that_exist(page: Path) -> None:
             known = [one for one in parse(text, file=page.name) if is_known(one)]
             wrong += [one for each in known for told in check_shape(each) for one in told]
     assert wrong == []
+
+
+def is_part(part: object, whole: object) -> bool:
+    """Say whether a manifest says all that a part of it says."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(name in whole and is_part(one, whole[name]) for name, one in part.items())
+    return part == whole
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(one, id=one.stem) for one in PAGES if WHOLE.search(one.read_text())]
+)
+def test_a_part_of_a_manifest_is_what_the_whole_one_says(page: Path) -> None:
+    (name,) = WHOLE.findall(page.read_text())
+    whole = yaml.safe_load((page.parent / name).read_text())
+    (part,) = (yaml.safe_load(text) for text in blocks(page, "yaml"))
+    assert is_part(part, whole)

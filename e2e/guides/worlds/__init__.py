@@ -35,7 +35,6 @@ class World:
 
     namespace: str = "team"
     queue: str = ""
-    samples: bool = False
     configuration: Object = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     blocks: tuple[Any, ...] = ()
@@ -54,8 +53,6 @@ class World:
         return replace(world, objects=(*world._usual(), *map(whole, filter(None, objects))))
 
     def _usual(self) -> Iterator[Object]:
-        if self.samples:
-            return
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         room = {"cpu": "128", "memory": "512Gi", "pods": "110"}
         yield {
