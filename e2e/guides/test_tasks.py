@@ -37,6 +37,8 @@ def test_every_line_of_a_page_does_what_the_page_says(
     world, played = World.of(page), steps(PLAYED[page])
     blocks = [one for one in played if isinstance(one, Manifest)]
     assert len(world.blocks) == len(blocks), "what becomes of each block of YAML?"
+    typed = {_first_line(one) for one in played if isinstance(one, Command)}
+    assert set(world.before) <= typed, "something is to be done before a command that is gone"
     uses = dict(zip(blocks, world.blocks, strict=True))
     with stage(prepared(world, uses), tmp_path, built.command("kubectl")) as person:
         part: Any = {}
@@ -45,10 +47,14 @@ def test_every_line_of_a_page_does_what_the_page_says(
                 part = step.documents[0]
                 handle(person, step, uses[step])
             elif isinstance(step, Command):
-                for one in world.before.get(step.text.partition("\n")[0], ()):
+                for one in world.before.get(_first_line(step), ()):
                     mine = part if one.get("part") else {}
                     person.apply(merged({key: one[key] for key in one if key != "part"}, mine))
                 person.types(step)
+
+
+def _first_line(command: Command) -> str:
+    return command.text.partition("\n")[0]
 
 
 def prepared(world: World, uses: Mapping[Manifest, Any]) -> World:
