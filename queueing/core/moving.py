@@ -6,7 +6,7 @@ its domain. This is tried on the trees themselves and undone. Nobody loses quota
 the preemption policies of queues are asked, nor who borrows; only a higher priority is not moved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.requests import PodSetRequest
 
+Candidate = tuple[Holder, WorkloadFact]
 DOMAINS_MAX = 4
 """So many domains are tried, those first that have most room; the cheapest of them is opened."""
 
@@ -64,7 +65,8 @@ class Moving:
     tree: QuotaTree
     placing: Placing
     holders: Holders
-    workloads: Mapping[Key, WorkloadFact]
+    movable: Callable[[Key], WorkloadFact | None]
+    """See `World.movable`."""
     spared: frozenset[Uid]
     now: float
 
@@ -87,13 +89,13 @@ class Moving:
         answer.places = best.places
         return best.targets
 
-    def _by_domain(self, flavor: FlavorName, pods: PodSetRequest) -> dict[int, list[Holder]]:
+    def _by_domain(self, flavor: FlavorName, pods: PodSetRequest) -> dict[int, list[Candidate]]:
         """Return who may be moved out of each domain of the level that pods require."""
         forest = self.tree.forest
         tree, leaf_of = forest.tree(flavor), forest.tree(flavor).domains.leaf_of
         level = tree.levels.index(pods.topology.required or "")
-        found: dict[int, list[Holder]] = {}
-        for holder in self._movable():
+        found: dict[int, list[Candidate]] = {}
+        for holder, fact in self._movable():
             domains = {
                 tree.domains.above(leaf_of[key], level)
                 for one in places_of(holder.usage)
@@ -102,33 +104,34 @@ class Moving:
                 if key in leaf_of
             }
             for domain in domains:
-                found.setdefault(domain, []).append(holder)
+                found.setdefault(domain, []).append((holder, fact))
         return found
 
-    def _movable(self) -> Iterator[Holder]:
+    def _movable(self) -> Iterator[Candidate]:
         for name in sorted(one.name for one in self.node.root.queues()):
             ranked = self.holders.ranked(QueueName(name))
-            yield from filter(self._may_move, ranked.holders if ranked.has_stakes else ())
+            for holder in filter(self._may_leave, ranked.holders if ranked.has_stakes else ()):
+                fact = self.movable(holder.key)
+                if fact is not None and _stays_itself(fact):
+                    yield holder, fact
 
-    def _tenants(self, holders: Iterable[Holder]) -> list[Tenant]:
-        """Return those of some holders whose pods can be placed anew, in the order of `rank`."""
+    def _tenants(self, candidates: Iterable[Candidate]) -> list[Tenant]:
+        """Return those of some whose pods can be placed anew, in the order of `rank`."""
         found = []
-        for holder in holders:
-            fact = self.workloads[holder.key]
+        for holder, fact in candidates:
             wanted, troubles = wanted_places(fact, self.tree.forest, anew=True)
             if wanted and not troubles:
                 found.append(Tenant(holder, fact, wanted))
         return sorted(found, key=lambda one: one.rank)
 
-    def _may_move(self, holder: Holder) -> bool:
-        """Say whether a workload may go: it saves before, and starts elsewhere as the same one."""
-        stake, fact = holder.stake, self.workloads.get(holder.key)
+    def _may_leave(self, holder: Holder) -> bool:
+        """Say whether a workload may go: its policy allows it, and it saves its work before."""
+        stake = holder.stake
         if stake is None or not (stake.movable and stake.saves and holder.runs):
             return False
-        if fact is None or holder.priority > self.priority or holder.protected_until > self.now:
+        if holder.priority > self.priority or holder.protected_until > self.now:
             return False
-        bound = holder.parts or holder.members or fact.slice_of or fact.variant or fact.is_one_pod
-        return fact.admitted and not (bound or fact.unhealthy or holder.uid in self.spared)
+        return not (holder.parts or holder.members or holder.uid in self.spared)
 
     def _opening(self, answer: Assignment, tenants: Sequence[Tenant]) -> Opening | None:
         """Return how a domain is opened by moving as few of some tenants as possible.
@@ -173,3 +176,10 @@ class Moving:
             targets.append(Target(holder, PreemptionReason.MOVED, elsewhere))
         price = max(one.holder.priority for one in gone), sum(one.pods for one in gone)
         return Opening(price, targets, places)
+
+
+def _stays_itself(fact: WorkloadFact) -> bool:
+    """Say whether a workload that runs is started elsewhere as the same one."""
+    return fact.admitted and not (
+        fact.slice_of or fact.variant or fact.is_one_pod or fact.unhealthy
+    )

@@ -39,6 +39,10 @@ def _nothing(_queue: QueueName, _resource: ResourceName, _left: int) -> int:
     return 0
 
 
+def _nobody(_: Key) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """All that a round depends on besides its heads. Only the tree is changed, and restored."""
@@ -63,10 +67,9 @@ class World:
     pending: Pending = _nothing
     leaving: bool = False
     """Whether any victim was evicted and still holds quota."""
-    workloads: Mapping[Key, WorkloadFact] = field(default_factory=dict)
-    """The facts of those that hold quota, for whoever would move them."""
-    moved: frozenset[Uid] = frozenset()
-    """Workloads that were moved, and are not again until something changes from outside."""
+    movable: Callable[[Key], WorkloadFact | None] = _nobody
+    """Returns the fact of a workload that holds quota and would be queued again at once if it was
+    stopped, and that was not moved since something changed from outside; None for all others."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
@@ -184,7 +187,7 @@ def _nominate(
 
     moving = None
     if placing is not None and world.settings.rules.moves:
-        moving = _moving(head, world, placing, spared=spared | head.spared | world.moved)
+        moving = _moving(head, world, placing, spared=spared | head.spared)
     victims = partial(_targets, preemption, placing, moving)
 
     def assign(demand: Demand) -> Assignment:
@@ -244,7 +247,7 @@ def _moving(head: Head, world: World, placing: Placing, *, spared: frozenset[Uid
         tree=world.tree,
         placing=placing,
         holders=world.holders,
-        workloads=world.workloads,
+        movable=world.movable,
         spared=spared,
         now=world.now,
     )

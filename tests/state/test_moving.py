@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Outcome, Preempt, PreemptionReason, Verdict
-from queueing.core.facts import Fact, TopologyFact, WorkloadFact
+from queueing.core.facts import Fact, StopPolicy, TopologyFact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.stakes import Stake
@@ -174,6 +174,19 @@ def test_where_nobody_is_moved(around: Callable[[], ObedientCluster]) -> None:
     world.observe(pending("gang", 4, rack=True))
     world.rest()
     assert world.preemptions == []
+
+
+def test_who_could_not_come_back_is_not_moved() -> None:
+    world = cluster(running("small", MOVABLE, a=1))
+    world.observe(builders.local_queue("team/other", "main"))
+    world.observe(replace(pending("gang", 4, rack=True), local_queue=Key("team/other")))
+    world.observe(builders.local_queue("team/main", "main", stop_policy=StopPolicy.HOLD))
+    world.rest()
+    assert world.preemptions == []
+    world.observe(builders.local_queue("team/main", "main"))
+    world.engine.sweep(9)
+    world.rest()
+    assert moves(world) == [(MOVED, GANG)]
 
 
 def test_who_only_prefers_a_rack_moves_nobody() -> None:

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from queueing.core.admissibility import Refusal, refusal
 from queueing.core.decisions import Mode, Requeue, Wait
@@ -14,6 +15,7 @@ from queueing.core.nomination import World
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.state.intake.joining import isolate
+from queueing.state.intake.returning import would_return
 from queueing.state.intake.variants import less_favorable
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import BLOCKING, PARKED, Item, Peers
@@ -234,8 +236,7 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         unready=_unready(memory) if memory.unready else frozenset(),
         pending=pending,
         leaving=bool(memory.ledger.leaving),
-        workloads=memory.workloads,
-        moved=frozenset(memory.moved),
+        movable=partial(would_return, memory),
     )
     if not memory.credits.any:
         return plain
