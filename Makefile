@@ -42,7 +42,8 @@ test: setup ## Run the fast tests (about two minutes)
 
 .PHONY: properties
 properties: setup ## Run the long property, history and fault tests
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow tests $(ARGS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow \
+		--hypothesis-profile others tests $(ARGS)
 
 .PHONY: e2e
 e2e: setup ## Build the real control plane (once) and run the end-to-end tests on it

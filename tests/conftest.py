@@ -5,11 +5,16 @@ import gc
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long an example takes says how busy the machine is.
-settings.register_profile(
-    "on a busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("on a busy machine")
+# How long an example takes says how busy the machine is. Fast tests try the same ones each time;
+# `make properties` looks for others.
+for name, derandomize in (("the same", True), ("others", False)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=derandomize,
+    )
+settings.load_profile("the same")
 
 
 def pytest_collection_finish() -> None:
