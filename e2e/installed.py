@@ -6,9 +6,10 @@ aggregation are as in production.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -61,10 +62,10 @@ def apply_all(cluster: Cluster) -> tuple[float, str]:
 
 
 @contextmanager
-def installation(cluster: Cluster) -> Iterator[Installation]:
-    """Install on an empty cluster and run one replica."""
+def installation(cluster: Cluster, ours: Mapping[str, Any] | None = None) -> Iterator[Installation]:
+    """Install on an empty cluster and run one replica; `ours` are settings of our own file."""
     took_s, said = apply_all(cluster)
-    controller = start(cluster, "installed")
+    controller = start(cluster, "installed", ours=ours)
     try:
         settings = yaml.safe_load((cluster.folder / "installed.yaml").read_text())
         lead_here(cluster.api(), settings)

@@ -17,6 +17,8 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 VERSIONS = ("v1beta1", "v1beta2")
 WAITING = 5
 LONG_S = 3600.0
+PAGE_URL = "https://queueing.example.com/ui"
+"""Where the installation says that its page is."""
 
 
 def asked(

@@ -11,7 +11,16 @@ from e2e.loopback import control_plane
 from e2e.nodes import POOL, make_nodes
 from e2e.objects import Pods, flavor, job, local_queue
 from e2e.serving import until
-from e2e.tools.asking import KUEUE, LONG_S, VERSIONS, WAITING, asked, pending, typed_cluster_queue
+from e2e.tools.asking import (
+    KUEUE,
+    LONG_S,
+    PAGE_URL,
+    VERSIONS,
+    WAITING,
+    asked,
+    pending,
+    typed_cluster_queue,
+)
 from e2e.wire import ApiError, Object
 
 UNAVAILABLE = 503
@@ -22,7 +31,7 @@ def place(built: Binaries) -> Iterator[Installation]:
     """Lend an installation with a queue where one Job runs and some wait."""
     with control_plane(built) as cluster:
         make_nodes(cluster.api(), 2, labels=POOL)
-        with installation(cluster) as made:
+        with installation(cluster, {"pageURL": PAGE_URL}) as made:
             made.api.create(flavor("any"))
             asked(made, "POST", f"{KUEUE}/v1beta1/clusterqueues", typed_cluster_queue("team"))
             made.api.create(local_queue("default", "door", "team"))

@@ -1,5 +1,6 @@
 """`queueing explain`, `get` and their neighbours, asked as people ask: with a kubeconfig."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -14,8 +15,9 @@ from e2e.api import holds
 from e2e.identities import ADMIN, TEAM
 from e2e.installed import API_SERVICE, EXPLANATIONS, Installation
 from e2e.objects import Pods, job
+from e2e.scraping import scraped
 from e2e.serving import until
-from e2e.tools.asking import asked
+from e2e.tools.asking import PAGE_URL, asked
 from e2e.wire import ApiError
 
 PROGRAM = str(Path(sys.executable).with_name("queueing"))
@@ -92,6 +94,38 @@ def test_the_command_says_what_the_api_says(served: Installation) -> None:
     )
     assert said["holders"][0]["workload"].startswith("theirs/job-big-")
     assert {one["kind"] for one in said["remedies"]} == {"AskLess", "RaiseQuota"}
+
+
+def test_events_and_the_command_lead_to_the_page(served: Installation) -> None:
+    name = owned(served, "train", "ours")["metadata"]["name"]
+    link = f"{PAGE_URL}/namespaces/ours/workloads/{name}"
+    assert f"On the page: {link}" in told(served, "explain", "job/train", "-n", "ours")
+
+    def described() -> bool:
+        listed = asked(served, "GET", "/api/v1/namespaces/ours/events")["items"]
+        about = {one["involvedObject"]["kind"] for one in listed if link in one["message"]}
+        return about >= {"Job", "Workload"}
+
+    until(described, "Events lead to the page")
+
+
+def test_what_the_engine_sees_is_recorded_for_who_may_see_it(
+    served: Installation, tmp_path: Path
+) -> None:
+    path, load = str(tmp_path / "now.jsonl.gz"), str(tmp_path / "load.jsonl")
+    told(served, "record", "-o", path)
+    lines = gzip.decompress(Path(path).read_bytes()).decode()
+    assert all(one in lines for one in ("theirs/job-big-", "ours/job-train-", "shared"))
+    assert "busybox" not in lines, "nothing of pod templates"
+    repeated = subprocess.run([PROGRAM, "replay", path], capture_output=True, text=True, check=True)
+    assert "no decision" in repeated.stdout
+    refused = typed(served, "record", "-o", load, who=TEAM)
+    assert (refused.returncode, "engines" in refused.stderr) == (1, True)
+    port = int(served.settings["metrics"]["bindAddress"].rpartition(":")[2])
+    token = served.cluster.accesses[ADMIN].token
+    assert token is not None
+    status, text = scraped(port, token, "/snapshot")
+    assert (status, "ours/job-train-" in text) == (200, True)
 
 
 def test_a_queue_and_a_running_job_are_explained(served: Installation) -> None:

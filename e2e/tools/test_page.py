@@ -17,7 +17,8 @@ from e2e.api import holds
 from e2e.browser import WAIT_MS, browsing
 from e2e.identities import ADMIN, IDENTITIES, TEAM
 from e2e.installed import API_SERVICE, EXPLANATIONS, Installation
-from e2e.objects import Pods, cluster_queue, job, local_queue
+from e2e.nodes import make_nodes
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.serving import until
 from e2e.tools.asking import asked
 from queueing.testing.ports import free_ports
@@ -26,7 +27,20 @@ PROGRAM = str(Path(sys.executable).with_name("queueing"))
 API = "/apis/visibility.queueing.dev/v1alpha1"
 LONG_S = 3600.0
 LOAD, COMPARED = 20, 3
-PAGES = ("", "clusterqueues/page", "cohorts/page-cohort", "credits", "usage", "devices", "nowhere")
+RACKS = "racks/page-racks"
+PAGES = (
+    "",
+    "clusterqueues/page",
+    "clusterqueues/page?eta=true",
+    "cohorts/page-cohort",
+    "credits",
+    "usage",
+    "devices",
+    "racks",
+    RACKS,
+    f"{RACKS}?domain=r1",
+    "nowhere",
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +81,29 @@ def served(place: Installation) -> Installation:
         }
     )
     return place
+
+
+@pytest.fixture(scope="module")
+def placed(served: Installation) -> Installation:
+    """Lend the same with two racks of two nodes, on one of which a gang sits."""
+    api, pool = served.api, {"page.test/pool": "racks"}
+    for rack in ("r1", "r2"):
+        labels = {**pool, "page.test/rack": rack}
+        make_nodes(api, 2, group=f"page-{rack}", resources={"cpu": "2"}, labels=labels)
+    levels = [{"nodeLabel": one} for one in ("page.test/rack", "kubernetes.io/hostname")]
+    topology = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology"}
+    asked_for = {"kueue.x-k8s.io/podset-required-topology": "page.test/rack"}
+    pods = Pods(cpu="1", run_s=LONG_S, annotations=asked_for)
+    for item in (
+        {**topology, "metadata": {"name": "page-dc"}, "spec": {"levels": levels}},
+        flavor("page-racks", nodeLabels=pool, topologyName="page-dc"),
+        cluster_queue("page-placed", {"page-racks": {"cpu": "8"}}),
+        local_queue("page-theirs", "placed", "page-placed"),
+        job("page-theirs", "gang", queue="placed", parallelism=3, pods=pods),
+    ):
+        api.create(item)
+    api.wait_one("Job", "gang", lambda one: not one["spec"].get("suspend"), namespace="page-theirs")
+    return served
 
 
 def explained(place: Installation, path: str = "clusterqueues/page") -> Any:
@@ -223,6 +260,45 @@ def test_a_workload_is_explained_with_its_timeline(browser: Browser, admins: str
         expect(page.locator("#holders")).to_contain_text("job-big-")
 
 
+def test_who_waits_is_told_until_when_and_what_the_api_says_of_it(
+    served: Installation, browser: Browser, admins: str
+) -> None:
+    """An open page shows an estimate as soon as it is there; a line has one for each row."""
+    with window(browser) as page:
+        page.goto(f"{admins}clusterqueues/page")
+        page.locator("#waiting a", has_text="job-train-").first.click()
+        when = page.locator("#when")
+        expect(when).to_contain_text("possible futures", timeout=2 * WAIT_MS)
+        shown, name = when.inner_text(), page.url.rpartition("/")[2]
+        told = asked(served, "GET", f"{API}/namespaces/page-ours/workloads/{name}/estimate")
+        assert ("Likely" in shown) == told["known"]
+        page.goto(f"{admins}clusterqueues/page")
+        page.get_by_role("link", name="When will they be admitted?").click()
+        cell = page.locator("#waiting tr", has_text="job-train-").first.locator("td").nth(4)
+        expect(cell).to_have_text(re.compile(r"unknown|\d"), timeout=WAIT_MS)
+        line = asked(served, "GET", f"{API}/clusterqueues/page/estimate")["estimates"]
+        assert ("unknown" not in cell.inner_text()) == line[f"page-ours/{name}"]["known"]
+
+
+def test_racks_show_who_sits_there(placed: Installation, browser: Browser, admins: str) -> None:
+    with window(browser) as page:
+        page.goto(f"{admins}racks")
+        page.get_by_role("link", name="page-racks").click()
+        rows = page.locator("main tbody tr")
+        expect(rows).to_have_count(2)
+        (full,) = [one for one in rows.all() if "job-gang-" in one.inner_text()]
+        assert "3 pods" in full.inner_text()
+        rack = full.locator("th").inner_text()
+        said = asked(placed, "GET", f"{API}/resourceflavors/page-racks/explanation")["domains"]
+        (seated,) = [one for one in said if one["seats"]]
+        assert (seated["name"], seated["seats"][0]["pods"], seated["fits"]) == (rack, 3, 1)
+        full.get_by_role("link", name=rack).click()
+        expect(page.locator(".within")).to_contain_text(rack)
+        shown = page.locator("main tbody").inner_text()
+        assert (shown.count("job-gang-"), shown.count("page-r")) == (2, 2)
+
+
+@pytest.mark.usefixtures("placed")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_rule_of_accessibility_is_broken(browser: Browser, admins: str, scheme: Any) -> None:
     broken = {}
