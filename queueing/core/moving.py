@@ -22,11 +22,13 @@ from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.assignment import Assignment as Placement
-from queueing.core.topology.requests import PodSetRequest
+from queueing.core.topology.requests import PodSetRequest, search_for
 
 Candidate = tuple[Holder, WorkloadFact]
 DOMAINS_MAX = 4
 """So many domains are tried, those first that have most room; the cheapest of them is opened."""
+TENANTS_MAX = 64
+"""Of so many workloads of a domain at most some are moved, so that a judgement stays short."""
 
 
 class Tenant(NamedTuple):
@@ -79,8 +81,11 @@ class Moving:
         if asked is None or any(n > self.node.available(one) for one, n in charged.items()):
             return []
         flavor, pods = asked
+        own = self.tree.forest.tree(flavor)
+        if isinstance(search_for(own.levels, pods, hosts=own.hosts), str):
+            return []  # a further topology of the flavor has the level, and nobody is moved for it
         domains, room = self._by_domain(flavor, pods), self.placing.room(flavor, pods)
-        place = self.tree.forest.tree(flavor).domains.place
+        place = own.domains.place
         likely = sorted(domains, key=lambda one: (-room[one], place[one]))[:DOMAINS_MAX]
         found = [self._opening(answer, self._tenants(domains[one])) for one in likely]
         best = min((one for one in found if one), key=lambda one: one.price, default=None)
@@ -122,7 +127,7 @@ class Moving:
             wanted, troubles = wanted_places(fact, self.tree.forest, anew=True)
             if wanted and not troubles:
                 found.append(Tenant(holder, fact, wanted))
-        return sorted(found, key=lambda one: one.rank)
+        return sorted(found, key=lambda one: one.rank)[:TENANTS_MAX]
 
     def _may_leave(self, holder: Holder) -> bool:
         """Say whether a workload may go: its policy allows it, and it saves its work before."""
@@ -179,7 +184,10 @@ class Moving:
 
 
 def _stays_itself(fact: WorkloadFact) -> bool:
-    """Say whether a workload that runs is started elsewhere as the same one."""
+    """Say whether a workload that runs is started elsewhere as the same one.
+
+    Checks begin anew with each start, and may have made the nodes that it is on.
+    """
     return fact.admitted and not (
-        fact.slice_of or fact.variant or fact.is_one_pod or fact.unhealthy
+        fact.slice_of or fact.variant or fact.is_one_pod or fact.unhealthy or fact.checks
     )

@@ -6,12 +6,26 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Outcome, Preempt, PreemptionReason, Verdict
-from queueing.core.facts import Fact, StopPolicy, TopologyFact, WorkloadFact
-from queueing.core.names import Key
+from queueing.core.facts import (
+    CheckFact,
+    CheckPhase,
+    CheckState,
+    Fact,
+    StopPolicy,
+    TopologyFact,
+    WorkloadFact,
+)
+from queueing.core.names import CheckName, Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import HOSTNAME
-from queueing.core.topology.requests import Placeable, TopologyRequest, in_order
+from queueing.core.topology.requests import (
+    Layer,
+    Placeable,
+    Profile,
+    TopologyRequest,
+    in_order,
+)
 from queueing.core.topology.tree import Node
 from queueing.testing import builders
 from queueing.testing.invariants import check_invariants
@@ -218,3 +232,43 @@ def test_nobody_is_moved_twice_until_somebody_has_ended() -> None:
     world.rest()
     check_invariants(world.engine)
     assert moves(world) == [(MOVED, GANG), (MOVED, Key("team/second"))]
+
+
+def linked(*more: Fact) -> ObedientCluster:
+    """Return the two racks, of a flavor that has links between hosts as a further topology."""
+    settings = Settings(placement=Profile(heeds_annotations=True))
+    return cluster(
+        TopologyFact(name="link", levels=("rack", "nv", HOSTNAME)),
+        replace(builders.flavor(topology="dc"), nearer=("link",)),
+        *(
+            replace(one, labels={**one.labels, "nv": one.name})
+            for one in (host("a", "r1", 4), host("b", "r2", 3))
+        ),
+        running("small", MOVABLE, a=1),
+        *more,
+        settings=settings,
+    )
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        TopologyRequest(required="nv"),
+        TopologyRequest(required="rack", slices=(Layer("nv", 2),)),
+    ],
+    ids=["level", "slices"],
+)
+def test_nobody_is_moved_for_a_level_of_a_further_topology(request_: TopologyRequest) -> None:
+    world = linked(pods(pending("gang", 4), 4, request_))
+    world.rest()
+    assert moves(world) == []
+    assert GANG not in world.running()
+
+
+def test_a_workload_with_checks_is_not_moved() -> None:
+    check = CheckFact(name=CheckName("prov"), controller="example.com/nodes", active=True)
+    ready = CheckState(name=check.name, state=CheckPhase.READY)
+    made = cluster(check, replace(running("small", MOVABLE, a=1), checks=(ready,)))
+    made.observe(pending("gang", 4, rack=True))
+    made.rest()
+    assert moves(made) == []

@@ -94,7 +94,7 @@ class Forest:
         self._beside[flavor] = tuple(map(Memory, trees))
         for tree in trees:
             self._fill(flavor, tree)
-        for node in self._nodes.values():
+        for node in self._nodes.values() if trees else ():
             self._put_node(flavor, node)
 
     def _fill(self, flavor: FlavorName, tree: Tree) -> None:

@@ -197,7 +197,7 @@ class Objects:
             case Node() as node:
                 forest = self.tree.forest
                 forest.drop_node(node.name) if new is None else forest.put_node(node)
-                return Ripple(nodes=True)
+                return Ripple(nodes=forest.is_used)
             case NodeUsageFact(name=node_name):
                 after = new.usage if isinstance(new, NodeUsageFact) else {}
                 before = old.usage if isinstance(old, NodeUsageFact) else {}

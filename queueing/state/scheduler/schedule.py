@@ -56,7 +56,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             run.told += _announce(memory)
         if promised:
             yield from run.serve(promised)
-        if memory.marks and (moved := returning(memory)):
+        if memory.rules.moves and memory.marks and (moved := returning(memory)):
             yield from run.serve(moved)
         finished = True
         for place, names in queues_in_turn(memory):
@@ -114,7 +114,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     run, refused = _Run(memory, None, told=placed), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
-    moved = returning(memory)
+    moved = returning(memory) if memory.rules.moves else []
     for _ in run.serve(moved) if moved else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
