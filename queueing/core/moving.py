@@ -22,7 +22,9 @@ from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.assignment import Assignment as Placement
-from queueing.core.topology.requests import PodSetRequest, search_for
+from queueing.core.topology.nearness import home
+from queueing.core.topology.requests import PodSetRequest
+from queueing.core.topology.tree import Tree
 
 Candidate = tuple[Holder, WorkloadFact]
 DOMAINS_MAX = 4
@@ -81,11 +83,9 @@ class Moving:
         if asked is None or any(n > self.node.available(one) for one, n in charged.items()):
             return []
         flavor, pods = asked
-        own = self.tree.forest.tree(flavor)
-        if isinstance(search_for(own.levels, pods, hosts=own.hosts), str):
-            return []  # a further topology of the flavor has the level, and nobody is moved for it
-        domains, room = self._by_domain(flavor, pods), self.placing.room(flavor, pods)
-        place = own.domains.place
+        tree = home(self.tree.forest.memories(flavor), pods.topology).tree
+        domains, room = self._by_domain(flavor, tree, pods), self.placing.room(flavor, pods)
+        place = tree.domains.place
         likely = sorted(domains, key=lambda one: (-room[one], place[one]))[:DOMAINS_MAX]
         found = [self._opening(answer, self._tenants(domains[one])) for one in likely]
         best = min((one for one in found if one), key=lambda one: one.price, default=None)
@@ -94,10 +94,11 @@ class Moving:
         answer.places = best.places
         return best.targets
 
-    def _by_domain(self, flavor: FlavorName, pods: PodSetRequest) -> dict[int, list[Candidate]]:
+    def _by_domain(
+        self, flavor: FlavorName, tree: Tree, pods: PodSetRequest
+    ) -> dict[int, list[Candidate]]:
         """Return who may be moved out of each domain of the level that pods require."""
-        forest = self.tree.forest
-        tree, leaf_of = forest.tree(flavor), forest.tree(flavor).domains.leaf_of
+        forest, leaf_of = self.tree.forest, tree.domains.leaf_of
         level = tree.levels.index(pods.topology.required or "")
         found: dict[int, list[Candidate]] = {}
         for holder, fact in self._movable():

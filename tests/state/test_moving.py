@@ -258,11 +258,11 @@ def linked(*more: Fact) -> ObedientCluster:
     ],
     ids=["level", "slices"],
 )
-def test_nobody_is_moved_for_a_level_of_a_further_topology(request_: TopologyRequest) -> None:
+def test_who_is_moved_opens_a_domain_of_a_further_topology(request_: TopologyRequest) -> None:
     world = linked(pods(pending("gang", 4), 4, request_))
     world.rest()
-    assert moves(world) == []
-    assert GANG not in world.running()
+    assert moves(world) == [(MOVED, GANG)]
+    assert GANG in world.running()
 
 
 def test_a_workload_with_checks_is_not_moved() -> None:

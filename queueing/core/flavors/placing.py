@@ -20,6 +20,7 @@ from queueing.core.settings import Settings
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.assignment import Unplaced
 from queueing.core.topology.counts import Known
+from queueing.core.topology.nearness import home
 from queueing.core.topology.placement import Places, place
 from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
 from queueing.core.topology.searching import Terms, fitting
@@ -97,7 +98,7 @@ class Placing:
 
     def room(self, flavor: FlavorName, one: PodSetRequest) -> Known:
         """Return how many pods of a pod set fit into each domain now."""
-        return fitting(self._tree.forest.memory(flavor), one, self._now)
+        return fitting(home(self._tree.forest.memories(flavor), one.topology), one, self._now)
 
     def _find(self, wanted: Wanted, terms: Terms) -> Places:
         return place(self._tree.forest, wanted, terms)
