@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from typing_extensions import override
 
-from queueing.core.names import FlavorResource
+from queueing.core.names import FlavorName, FlavorResource
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.requests import PODS
+from queueing.core.topology.tree import Sums, add_at
 
 
 class PlacedUsage(dict[FlavorResource, int]):
@@ -38,6 +39,21 @@ class PlacedUsage(dict[FlavorResource, int]):
 def places_of(usage: Mapping[FlavorResource, int]) -> Sequence[Occupancy]:
     """Return what usage takes of leaves; nothing for workloads that are not placed."""
     return usage.places if isinstance(usage, PlacedUsage) else ()
+
+
+def joined(places: Sequence[Occupancy]) -> Sequence[Occupancy]:
+    """Return what pod sets use of the same leaves as one: there may be room for each, not for all.
+
+    Kueue asks for each alone.
+    """
+    if len(places) <= 1:
+        return places
+    found: dict[tuple[tuple[FlavorName, ...], bool], Sums] = {}
+    for one in places:
+        sums = found.setdefault((one.flavors, one.hosts), {})
+        for key, amounts in one.usage.items():
+            add_at(sums, key, amounts)
+    return [Occupancy(flavors, hosts, usage) for (flavors, hosts), usage in found.items()]
 
 
 def placed(

@@ -23,7 +23,7 @@ from queueing.core.flavors.doubts import doubts
 from queueing.core.holders import Holder
 from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
 from queueing.core.nomination import World, nominate
-from queueing.core.placed_usage import places_of, without_pods
+from queueing.core.placed_usage import joined, places_of, without_pods
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
@@ -134,8 +134,12 @@ class Draft:
         As Kueue counts, the number of pods on a node is not looked at.
         """
         places, forest = places_of(entry.usage), self.world.tree.forest
-        if places and self.world.settings.compatibility is Compatibility.KUEUE:
+        if not places:
+            return True
+        if self.world.settings.compatibility is Compatibility.KUEUE:
             places = [without_pods(one) for one in places]
+        else:
+            places = joined(places)
         return all(forest.has_room(one, now=now) for one in places)
 
     def fits_now(self, entry: Entry) -> bool:

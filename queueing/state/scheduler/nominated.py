@@ -8,7 +8,7 @@ what it says is free.
 from queueing.core.decisions import Mode
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder, was_moved
-from queueing.core.placed_usage import places_of
+from queueing.core.placed_usage import joined, places_of
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
@@ -88,7 +88,7 @@ def _is_free(memory: Memory, holder: Holder) -> bool:
     return all(
         amount <= max(0, node.cell(resource).available_now())
         for resource, amount in holder.usage.items()
-    ) and all(memory.tree.forest.has_room(one, now=True) for one in places_of(holder.usage))
+    ) and all(memory.tree.forest.has_room(one, now=True) for one in joined(places_of(holder.usage)))
 
 
 def _may_do_better(memory: Memory, holder: Holder) -> bool:
