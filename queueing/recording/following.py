@@ -40,22 +40,27 @@ Known = tuple[type, str]
 class Following:
     """Turns snapshots, one after the other, into lines of one recording."""
 
-    _begin: bytes = b""
+    _begin: list[bytes] = field(default_factory=list)
+    """The header of the last snapshot, and its settings."""
     _known: dict[Known, bytes] = field(default_factory=dict)
     """The lines of the last snapshot."""
 
     def lines(self, snapshot: bytes, source: str) -> Iterator[bytes]:
         """Yield what a snapshot says that the one before did not. Raises RecordingError.
 
-        Of the first all is new, and so it is of one by which the controller has other settings.
+        Of the first all is new, and so it is of one by which the controller has other settings:
+        that begins anew under the same header. One of another version has no place in a recording.
         """
         parts = snapshot.splitlines(keepends=True)
         if not parts or not parts[-1].endswith(b"\n"):
             raise RecordingError(source, len(parts), "ends within a line")
-        begin = b"".join(parts[:2])
-        if begin != self._begin:
+        begin, before = parts[:2], self._begin
+        if before and begin[0] != before[0]:
+            problem = "is of another version of queueing than those before, which are kept"
+            raise RecordingError(source, 1, problem)
+        if begin != before:
             self._begin, self._known = begin, {}
-            yield begin
+            yield from begin[1:] if before else begin
         old, new = frozenset(self._known.values()), frozenset(parts)
         fresh = [one for one in parts[2:] if one not in old]
         changed: dict[Known, bytes] = {}

@@ -9,7 +9,7 @@ from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.settings import Settings
 from queueing.recording import snapshot
 from queueing.recording.following import KINDS, Following
-from queueing.recording.lines import RecordingError, read
+from queueing.recording.lines import FORMAT, HEADER, RecordingError, read, written
 from queueing.recording.replay import Count, replay
 from queueing.testing.builders import (
     admitted,
@@ -50,11 +50,27 @@ def test_of_later_ones_only_what_changed_is_told_and_who_is_gone() -> None:
     assert len(third) == 1, "the moment alone"
 
 
-def test_another_leader_with_other_settings_is_told_from_the_start() -> None:
+def test_another_leader_with_other_settings_is_told_from_the_start_under_the_same_header() -> None:
+    following, strict = Following(), Settings(partial_admission=False)
+    text = told(following, seen(1.0, (*OBJECTS, RUNS)))
+    text += told(following, seen(2.0, OBJECTS, strict))
+    count = Count()
+    whole = b"".join(text).splitlines(keepends=True)
+    bodies = [one.body for one in read(iter(whole), "it")]
+    assert bodies == [Settings(), 1.0, *OBJECTS, RUNS, strict, 2.0, *OBJECTS]
+    assert list(replay(read(iter(whole), "it"), "it", count)) == []
+    assert count.terms == 2
+    assert count.engine is not None
+    assert count.engine.memory.workloads == {}
+
+
+def test_a_leader_of_another_version_ends_the_recording() -> None:
     following = Following()
-    told(following, seen(1.0, OBJECTS))
-    other = seen(2.0, OBJECTS, Settings(partial_admission=False))
-    assert b"".join(told(following, other)) == other
+    first = seen(1.0, OBJECTS)
+    told(following, first)
+    _, _, rest = first.partition(b"\n")
+    with pytest.raises(RecordingError, match="it:1: is of another version of queueing"):
+        told(following, written({HEADER: FORMAT, "version": "0.0.1"}).encode() + rest)
 
 
 def test_what_was_followed_can_be_repeated() -> None:
