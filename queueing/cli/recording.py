@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import click
 
@@ -72,24 +72,28 @@ def _write(following: Following, body: bytes, write: Write) -> None:
 def written_to(path: str | None) -> Iterator[Write]:
     """Lend what writes to a file, or to standard output.
 
-    Raises UsageProblem if the file cannot be begun, or written to its end.
+    The file is begun with the first line: where there is none, what it held is kept. Raises
+    UsageProblem if it cannot be begun, or written to its end.
     """
     if path is None:
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
         return
-    with _named(path):
-        file = begun(Path(path))
+    file: IO[bytes] | None = None
 
     def write(line: bytes) -> None:
+        nonlocal file
         with _named(path):
+            if file is None:
+                file = begun(Path(path))
             file.write(line)
 
     try:
         yield write
     finally:
-        with _named(path):
-            file.close()
+        if file is not None:
+            with _named(path):
+                file.close()
 
 
 @contextmanager

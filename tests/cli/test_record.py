@@ -83,16 +83,19 @@ async def test_what_changes_later_is_added_and_a_change_of_leaders_is_survived(
     assert "nobody leads" in capsys.readouterr().err
 
 
-async def test_without_a_first_answer_nothing_is_recorded() -> None:
+async def test_without_a_first_answer_an_earlier_recording_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "now.jsonl"
+    path.write_text("earlier\n")
     async with controller(AWAY) as client:
-        with pytest.raises(KubeError, match="nobody leads"):
-            await follow(client, Pace(1.0, 0.01), lambda _: None, SystemClock())
+        with pytest.raises(KubeError, match="nobody leads"), written_to(str(path)) as write:
+            await follow(client, Pace(1.0, 0.01), write, SystemClock())
+    assert path.read_text() == "earlier\n"
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     path = str(tmp_path / "no" / "folder.jsonl")
-    with pytest.raises(UsageProblem, match="No such file"), written_to(path):
-        pass
+    with pytest.raises(UsageProblem, match="No such file"), written_to(path) as write:
+        write(b"{}\n")
 
 
 @pytest.mark.parametrize(
