@@ -14,6 +14,7 @@ from queueing.cli.production.lifeline import VARIABLE
 from queueing.serving.estimates import PATIENCE_S, EstimateError
 
 logger = logging.getLogger(__name__)
+NONE = "no estimate can be made; the log of the controller says why"
 _turn = asyncio.Lock()
 
 
@@ -36,10 +37,13 @@ async def estimated(snapshot: str, keys: Sequence[str]) -> bytes:
                     process.kill()
     except TimeoutError as error:
         raise EstimateError("there is no estimate in time; ask again") from error
+    except OSError as error:  # a machine without room for one more process, or its memory
+        logger.warning("no process can be started to make an estimate: %s", error)
+        raise EstimateError(NONE) from error
     if process.returncode:
         # What it says may be of other namespaces than those of who asks.
         logger.error(
             "no estimate of %s: %s", ", ".join(keys), told.decode(errors="replace").strip()
         )
-        raise EstimateError("no estimate can be made; the log of the controller says why")
+        raise EstimateError(NONE)
     return body

@@ -5,6 +5,7 @@ it is new enough, and until the next is there.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -14,11 +15,14 @@ from queueing.serving.estimates import ASKS_MAX, TOO_MANY
 from queueing.serving.frames import Subject
 from queueing.serving.ui.problems import PageError
 
+logger = logging.getLogger(__name__)
+
 KEEP_S = 120.0
 """How long one is shown before another is made, if somebody still looks."""
 AGAIN_S = 15.0
 """After how long it is asked again where there was no answer."""
 UNDER_WAY = "This is being worked out."
+FAULT = "Working this out fails; the log of this replica says why."
 
 Ask = Callable[[], Awaitable[Mapping[str, Estimate]]]
 
@@ -68,6 +72,11 @@ class Prospects:
             told, lasts_s = Prospect(await ask()), self.keep_s
         except PageError as error:
             told, lasts_s = Prospect(note=str(error)), self.again_s
+        except Exception:
+            # Whatever it is, it is about one page; if it ended this process, everybody who may look
+            # could end each replica in turn, with its webhooks.
+            logger.exception("%s cannot be estimated: a bug", subject)
+            told, lasts_s = Prospect(note=FAULT), self.again_s
         self._known[subject] = asyncio.get_running_loop().time() + lasts_s, told
         self._asking.discard(subject)
 

@@ -1,6 +1,8 @@
 """An estimate is made by a process of its own."""
 
 import asyncio
+import errno
+import os
 import subprocess
 import sys
 
@@ -59,6 +61,20 @@ def test_why_no_estimate_can_be_made_is_logged_and_not_told(
     assert str(error.value) == "no estimate can be made; the log of the controller says why"
     assert "no estimate of team/waits" in caplog.text
     assert "is no recording" in caplog.text
+
+
+def test_where_no_process_can_be_started_there_is_no_estimate(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pod may have no more processes than its limit."""
+
+    async def full(*_command: str, **_options: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", full)
+    with pytest.raises(EstimateError, match="the log of the controller says why"):
+        asyncio.run(estimated("{}\n", ["team/waits"]))
+    assert "Resource temporarily unavailable" in caplog.text
 
 
 def test_a_snapshot_that_takes_too_much_memory_is_told() -> None:

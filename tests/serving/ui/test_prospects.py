@@ -14,7 +14,7 @@ from queueing.serving.forward import Answered
 from queueing.serving.frames import Subject
 from queueing.serving.read_models import ReadModels
 from queueing.serving.ui.problems import NotNowError
-from queueing.serving.ui.prospects import UNDER_WAY, Prospect, Prospects
+from queueing.serving.ui.prospects import FAULT, UNDER_WAY, Prospect, Prospects
 from queueing.serving.ui.sources import Sources
 from tests.serving.ui.test_pages import TEAM, Looking, bearer, looking, reviewed, working
 
@@ -89,6 +89,23 @@ async def test_where_nobody_answers_the_page_says_why_and_asks_later() -> None:
         assert prospects.of(MINE, away) == Prospect(note="No replica leads at the moment.")
         await settled()
     assert times == 1
+
+
+async def test_an_estimate_that_fails_by_a_bug_ends_itself_alone_and_is_asked_for_later(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def fail() -> Mapping[str, Estimate]:
+        raise ZeroDivisionError
+
+    asked, prospects = Asked(), Prospects(again_s=0.0)
+    asked.go.set()
+    async with working(prospects):
+        prospects.of(MINE, fail)
+        await settled()
+        assert prospects.of(MINE, asked) == Prospect(note=FAULT)
+        await settled()
+        assert prospects.of(MINE, asked) == Prospect({"team/mine": SOON})
+    assert "ZeroDivisionError" in caplog.text, "with its traceback"
 
 
 async def test_more_than_a_few_are_not_worked_out_at_a_time() -> None:
