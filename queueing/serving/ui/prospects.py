@@ -58,11 +58,11 @@ class Prospects:
     def of(self, subject: Subject, ask: Ask) -> Prospect:
         """Return what is known, and have it worked out beside where that is nothing, or old."""
         now = asyncio.get_running_loop().time()
+        self._forget(now)
         until, known = self._known.get(subject, (0.0, None))
         if now >= until and subject not in self._asking:
             if len(self._asking) >= ASKS_MAX:
                 return known or Prospect(note=f"{TOO_MANY[:1].upper()}{TOO_MANY[1:]}.")
-            self._forget(now)
             self._asking.add(subject)
             self._wanted.put_nowait((subject, ask))
         return known or Prospect(note=UNDER_WAY)
@@ -81,7 +81,7 @@ class Prospects:
         self._asking.discard(subject)
 
     def _forget(self, now: float) -> None:
-        """Keep nothing that nobody has looked at for long."""
+        """Keep nothing that is too old to be shown while another is made."""
         self._known = {
             one: (until, known)
             for one, (until, known) in self._known.items()

@@ -14,8 +14,9 @@ from queueing.serving.forward import Answered
 from queueing.serving.frames import Subject
 from queueing.serving.read_models import ReadModels
 from queueing.serving.ui.problems import NotNowError
-from queueing.serving.ui.prospects import FAULT, UNDER_WAY, Prospect, Prospects
+from queueing.serving.ui.prospects import FAULT, KEEP_S, UNDER_WAY, Prospect, Prospects
 from queueing.serving.ui.sources import Sources
+from queueing.testing.virtual_time import LoopClock, in_no_time
 from tests.serving.ui.test_pages import TEAM, Looking, bearer, looking, reviewed, working
 
 MINE, OTHER = Subject("workloads", "team/mine"), Subject("workloads", "team/other")
@@ -62,16 +63,26 @@ async def test_a_page_does_not_wait_for_an_estimate_and_the_next_one_shows_it() 
     assert asked.times == 1
 
 
-async def test_an_old_estimate_is_shown_until_the_next_is_there() -> None:
-    asked, prospects = Asked(), Prospects(keep_s=0.0)
-    async with working(prospects):
-        asked.go.set()
-        prospects.of(MINE, asked)
-        await settled()
-        asked.go.clear()
-        assert prospects.of(MINE, asked) == Prospect({"team/mine": SOON})
-        await settled()
-    assert asked.times == 2
+@pytest.mark.parametrize(
+    ("after_s", "shown"),
+    [(KEEP_S, Prospect({"team/mine": SOON})), (2 * KEEP_S, Prospect(note=UNDER_WAY))],
+)
+def test_an_old_estimate_is_shown_until_the_next_is_there_and_one_much_older_is_not(
+    after_s: float, shown: Prospect
+) -> None:
+    async def scene(_: LoopClock) -> None:
+        asked, prospects = Asked(), Prospects()
+        async with working(prospects):
+            asked.go.set()
+            prospects.of(MINE, asked)
+            await settled()
+            asked.go.clear()
+            await asyncio.sleep(after_s)
+            assert prospects.of(MINE, asked) == shown
+            await settled()
+        assert asked.times == 2
+
+    in_no_time(scene)
 
 
 async def test_where_nobody_answers_the_page_says_why_and_asks_later() -> None:
