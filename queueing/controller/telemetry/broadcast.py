@@ -18,7 +18,6 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, FlavorName, Key, QueueName, name_of, namespace_of
-from queueing.core.settings import Settings
 from queueing.explain import answers
 from queueing.explain.model import Answer
 from queueing.recording import snapshot
@@ -47,10 +46,11 @@ SEARCH_S = 0.04
 FAULT = "the controller fails at this question; its log says why"
 """What is answered where it finds no answer by a fault of its own."""
 LATE = "the controller has too much to answer; ask again"
+NOT_LEADING = "this replica does not lead any more, or not yet; ask again"
 
 
-class LateError(Exception):
-    """Nobody waits for the answer any more."""
+class RefusedError(Exception):
+    """There is no answer; the text says why."""
 
 
 class Broadcast:
@@ -108,22 +108,21 @@ class Broadcast:
                 await self._write(question)
 
     async def _write(self, question: Question) -> None:
-        memory = self._reporter.memory
-        if memory is None or question.snapshot is None:
+        engine, _ = self._memory()
+        if question.snapshot is None:
             return
-        engine, _ = memory
         if engine.is_within_round:
             self._publisher.snapshots.put_nowait(question)
             await asyncio.sleep(REST_MIN_S)
             return
         facts = wanted(engine.memory, question.snapshot.name)
         if facts is not None:
-            await self._send(engine.memory.settings, facts, question)
+            await self._send(engine, facts, question)
         self._publisher.publish(Frame(pieces=[(question.number, None)]))
 
-    async def _send(self, settings: Settings, facts: Sequence[Fact], question: Question) -> None:
+    async def _send(self, engine: Engine, facts: Sequence[Fact], question: Question) -> None:
         """Send a snapshot in pieces: the serving process must not wait for a long one either."""
-        begin = snapshot.beginning(settings, self._clock.now())
+        begin = snapshot.beginning(engine.memory.settings, self._clock.now())
         self._publisher.publish(Frame(pieces=[(question.number, begin)]))
         for at in range(0, len(facts), FACTS_AT_ONCE):
             began = self._clock.monotonic()
@@ -132,14 +131,23 @@ class Broadcast:
             took_s = self._clock.monotonic() - began
             await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
             ensure_awaited(question)
+            if self._memory()[0] is not engine:
+                raise RefusedError(NOT_LEADING)  # it began in an earlier term
+
+    def _memory(self) -> tuple[Engine, Objects]:
+        """Return what is known. Raises RefusedError while this process does not lead."""
+        memory = self._reporter.memory
+        if memory is None:
+            raise RefusedError(NOT_LEADING)
+        return memory
 
     @contextlib.contextmanager
     def _refusing(self, question: Question) -> Iterator[None]:
-        """Refuse a question at which the block fails, or comes too late."""
+        """Refuse a question that the block refuses, or at which it fails."""
         try:
             yield
-        except LateError:
-            self._publisher.publish(Frame(refused={question.number: LATE}))
+        except RefusedError as error:
+            self._publisher.publish(Frame(refused={question.number: str(error)}))
         except Exception:
             # Whatever it is, it is a bug that one user's question met; if it ended this process,
             # everybody who may ask could end each leader in turn. Answers change no decision.
@@ -152,10 +160,7 @@ class Broadcast:
             self._look(question)
 
     def _look(self, question: Question) -> None:
-        memory = self._reporter.memory
-        # While this process does not lead it knows nothing, and sends no answer.
-        if memory is None:
-            return
+        memory = self._memory()
         if question.pending is not None:
             rows = pending_rows(*memory, question.pending)
             self._publisher.publish(Frame(answers={question.number: rows}))
@@ -177,9 +182,9 @@ def wanted(memory: Memory, name: str) -> list[Fact] | None:
 
 
 def ensure_awaited(question: Question) -> None:
-    """Raise LateError where whoever asked has given up."""
+    """Raise RefusedError where whoever asked has given up."""
     if question.until is not None and asyncio.get_running_loop().time() > question.until:
-        raise LateError
+        raise RefusedError(LATE)
 
 
 def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Answer | None:

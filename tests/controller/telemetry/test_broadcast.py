@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from queueing.controller.telemetry.broadcast import Broadcast, answer_in_turn
 from queueing.controller.telemetry.reporter import Reporter
 from queueing.explain.model import Answer
 from queueing.serving import read_models
-from queueing.serving.frames import Around, Question, Subject
+from queueing.serving.frames import ALL, Around, PendingPart, Question, Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels, listening
 from queueing.state.engine import Engine
 from queueing.testing.virtual_time import LoopClock, in_no_time
-from tests.controller.telemetry.desk import NOW, Desk, workload
+from tests.controller.telemetry.desk import NOW, SETTINGS, Desk, workload
 from tests.stalls import stand_still
 
 BOUND_S = 20.0
@@ -55,12 +55,13 @@ def test_who_asks_without_end_gets_a_fifth_of_the_time() -> None:
 
 
 WORKLOAD = Subject("workloads", "ns/waits")
+Ask = Callable[[ReadModels], Awaitable[object]]
 
 
 @asynccontextmanager
-async def asked(path: Path) -> AsyncIterator[ReadModels]:
+async def asked(path: Path, desk: Desk | None = None) -> AsyncIterator[ReadModels]:
     """Run a leader's answers, and give what the serving process sees of them."""
-    desk, models = Desk(), ReadModels()
+    desk, models = desk or Desk(), ReadModels()
     desk.hear(workload("waits", "99"))
     desk.engine.cycle(NOW)
     async with listening(path, models):
@@ -160,3 +161,38 @@ async def test_a_snapshot_that_nobody_waits_for_is_not_written_to_its_end(
             await models.snapshot(Around(WORKLOAD.name), BOUND_S)
         assert await models.snapshot(Around("ns/nobody"), BOUND_S) is None
     assert len(written) == 1
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda models: models.pending(PendingPart(cluster_queue="cq", limit=1), BOUND_S),
+        lambda models: models.explanation(WORKLOAD, BOUND_S),
+        lambda models: models.snapshot(Around(ALL), BOUND_S),
+    ],
+    ids=["list", "explanation", "snapshot"],
+)
+async def test_who_asks_as_a_term_ends_is_told_so_at_once(tmp_path: Path, asks: Ask) -> None:
+    desk = Desk()
+    async with asked(tmp_path / "s", desk) as models:
+        desk.reporter.left()
+        with pytest.raises(NoAnswerError, match="does not lead"):
+            await asks(models)
+
+
+@pytest.mark.parametrize("leads_again", [False, True])
+async def test_a_snapshot_is_not_written_beyond_the_term_in_which_it_began(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, leads_again: bool
+) -> None:
+    desk = Desk()
+
+    def lines(_facts: object) -> str:
+        desk.reporter.left()
+        if leads_again:
+            desk.reporter.synced(desk.objects, Engine(SETTINGS))
+        return "a line"
+
+    monkeypatch.setattr("queueing.recording.snapshot.lines", lines)
+    async with asked(tmp_path / "s", desk) as models:
+        with pytest.raises(NoAnswerError, match="does not lead"):
+            await models.snapshot(Around(ALL), BOUND_S)
