@@ -5,7 +5,7 @@ import contextlib
 from pathlib import Path
 from typing import Any, NoReturn
 
-from queueing.serving.frames import ANSWERS, QUESTIONS, Frame, Question, encode, frames, learn
+from queueing.serving.frames import ALL, ANSWERS, QUESTIONS, Frame, Question, encode, frames, learn
 
 RECONNECT_S = 0.5
 QUESTIONS_MAX = 200
@@ -32,8 +32,10 @@ class Publisher:
         """Set when the serving process wants them; whoever answers clears it."""
         self.questions: asyncio.Queue[Question] = asyncio.Queue(QUESTIONS_MAX)
         """Lists and explanations that are wanted, each to be answered under its number."""
-        self.snapshots: asyncio.Queue[Question] = asyncio.Queue(SNAPSHOTS_MAX)
-        """The same of snapshots."""
+        self.surroundings: asyncio.Queue[Question] = asyncio.Queue(SNAPSHOTS_MAX)
+        """Snapshots of what is around a workload, for which an estimate waits."""
+        self.recordings: asyncio.Queue[Question] = asyncio.Queue(SNAPSHOTS_MAX)
+        """Snapshots of everything, which take long: those for estimates do not wait for them."""
 
     def publish(self, frame: Frame) -> None:
         """Take news; a newer word on a subject replaces an older one."""
@@ -82,7 +84,8 @@ class Publisher:
         with contextlib.suppress(OSError):
             async for question in frames(reader, QUESTIONS):
                 if question.snapshot is not None:
-                    self._enqueue(self.snapshots, question)
+                    of_all = question.snapshot.name == ALL
+                    self._enqueue(self.recordings if of_all else self.surroundings, question)
                 elif question.pending is None and question.explain is None:
                     self.asked_for_metrics.set()
                 else:

@@ -234,6 +234,7 @@ async def test_of_too_many_questions_the_last_are_refused_at_once(
 ) -> None:
     monkeypatch.setattr(f"queueing.serving.publisher.{limit}", 1)
     both = Questioned(tmp_path / "s")
+    waiting = both.publisher.surroundings if isinstance(asks, Around) else both.publisher.questions
 
     async def ask(of: PendingPart | Around) -> object:
         if isinstance(of, Around):
@@ -244,7 +245,7 @@ async def test_of_too_many_questions_the_last_are_refused_at_once(
         speaking = group.create_task(both.publisher.run())
         await until(lambda: both.models.connected)
         first = asyncio.create_task(ask(asks))
-        await until(lambda: both.publisher.questions.full() or both.publisher.snapshots.full())
+        await until(waiting.full)
         other = Around("ns/b") if isinstance(asks, Around) else PendingPart(cluster_queue="b")
         with pytest.raises(NoAnswerError, match="too many ask"):
             await ask(other)

@@ -59,6 +59,8 @@ class Broadcast:
     def __init__(self, path: Path, reporter: Reporter, clock: Clock) -> None:
         self._publisher = Publisher(path)
         self._reporter, self._clock = reporter, clock
+        self._piece = asyncio.Lock()
+        """Held for each piece of a snapshot and the rest after it."""
 
     async def run(self) -> NoReturn:
         """Send and answer, for ever."""
@@ -66,7 +68,8 @@ class Broadcast:
             group.create_task(self._publisher.run(), name="publisher")
             group.create_task(self._tell_pending(), name="pending lists")
             group.create_task(self._tell_metrics(), name="metrics")
-            group.create_task(self._tell_snapshots(), name="snapshots")
+            for questions in (self._publisher.surroundings, self._publisher.recordings):
+                group.create_task(self._tell_snapshots(questions), name="snapshots")
             await self._tell_readiness()
 
     async def _tell_readiness(self) -> NoReturn:
@@ -99,21 +102,22 @@ class Broadcast:
         """Answer questions about pending workloads."""
         await answer_in_turn(self._publisher.questions, self._answer, self._clock)
 
-    async def _tell_snapshots(self) -> NoReturn:
-        """Write snapshots when asked, a few facts at a time, in a fifth of the time at most."""
+    async def _tell_snapshots(self, questions: asyncio.Queue[Question]) -> NoReturn:
+        """Write snapshots when asked, a few facts at a time, in a fifth of the time at most.
+
+        All that are under way have that together, piece by piece in turn.
+        """
         while True:
-            question = await self._publisher.snapshots.get()
+            question = await questions.get()
             with self._refusing(question):
                 ensure_awaited(question)
                 await self._write(question)
 
     async def _write(self, question: Question) -> None:
-        engine, _ = self._memory()
-        if question.snapshot is None:
-            return
-        if engine.is_within_round:
-            self._publisher.snapshots.put_nowait(question)
+        while (engine := self._memory()[0]).is_within_round:
             await asyncio.sleep(REST_MIN_S)
+            ensure_awaited(question)
+        if question.snapshot is None:
             return
         facts = wanted(engine.memory, question.snapshot.name)
         if facts is not None:
@@ -125,11 +129,12 @@ class Broadcast:
         begin = snapshot.beginning(engine.memory.settings, self._clock.now())
         self._publisher.publish(Frame(pieces=[(question.number, begin)]))
         for at in range(0, len(facts), FACTS_AT_ONCE):
-            began = self._clock.monotonic()
-            piece = snapshot.lines(facts[at : at + FACTS_AT_ONCE])
-            self._publisher.publish(Frame(pieces=[(question.number, piece)]))
-            took_s = self._clock.monotonic() - began
-            await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
+            async with self._piece:
+                began = self._clock.monotonic()
+                piece = snapshot.lines(facts[at : at + FACTS_AT_ONCE])
+                self._publisher.publish(Frame(pieces=[(question.number, piece)]))
+                took_s = self._clock.monotonic() - began
+                await asyncio.sleep(max(REST_MIN_S, took_s * REST_AFTER_ANSWER))
             ensure_awaited(question)
             if self._memory()[0] is not engine:
                 raise RefusedError(NOT_LEADING)  # it began in an earlier term

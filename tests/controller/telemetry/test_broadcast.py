@@ -1,12 +1,12 @@
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
-from queueing.clock import SystemClock
+from queueing.clock import Clock, SystemClock
 from queueing.controller.telemetry import broadcast
 from queueing.controller.telemetry.broadcast import Broadcast, answer_in_turn
 from queueing.controller.telemetry.reporter import Reporter
@@ -59,13 +59,16 @@ Ask = Callable[[ReadModels], Awaitable[object]]
 
 
 @asynccontextmanager
-async def asked(path: Path, desk: Desk | None = None) -> AsyncIterator[ReadModels]:
+async def asked(
+    path: Path, desk: Desk | None = None, clock: Clock | None = None
+) -> AsyncIterator[ReadModels]:
     """Run a leader's answers, and give what the serving process sees of them."""
     desk, models = desk or Desk(), ReadModels()
     desk.hear(workload("waits", "99"))
     desk.engine.cycle(NOW)
     async with listening(path, models):
-        running = asyncio.create_task(Broadcast(path, desk.reporter, SystemClock()).run())
+        told = Broadcast(path, desk.reporter, clock or SystemClock())
+        running = asyncio.create_task(told.run())
         async with asyncio.timeout(BOUND_S):
             while not models.connected:
                 await asyncio.sleep(0.01)
@@ -161,6 +164,56 @@ async def test_a_snapshot_that_nobody_waits_for_is_not_written_to_its_end(
             await models.snapshot(Around(WORKLOAD.name), BOUND_S)
         assert await models.snapshot(Around("ns/nobody"), BOUND_S) is None
     assert len(written) == 1
+
+
+async def test_an_estimate_does_not_wait_for_a_snapshot_of_everything(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    written = list[object]()
+
+    def lines(facts: Sequence[object]) -> str:
+        written.append(facts)
+        return "a line"
+
+    monkeypatch.setattr(broadcast, "FACTS_AT_ONCE", 1)
+    monkeypatch.setattr("queueing.recording.snapshot.facts_of", lambda _: [None] * 200_000)
+    monkeypatch.setattr("queueing.recording.snapshot.lines", lines)
+    async with asked(tmp_path / "s") as models:
+        all_of_it = asyncio.create_task(models.snapshot(Around(ALL), 2 * BOUND_S))
+        async with asyncio.timeout(BOUND_S):
+            while not written:
+                await asyncio.sleep(0.001)
+        assert await models.snapshot(Around(WORKLOAD.name), BOUND_S)
+        assert not all_of_it.done()
+        all_of_it.cancel()
+
+
+async def test_snapshots_that_are_written_at_once_get_a_fifth_of_the_time_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock, written = BusyClock(), list[object]()
+
+    def lines(facts: object) -> str:
+        clock.worked += 0.005
+        written.append(facts)
+        return "a line"
+
+    for name in ("facts_of", "facts_around"):
+        monkeypatch.setattr(f"queueing.recording.snapshot.{name}", lambda *_: [None] * 10_000)
+    monkeypatch.setattr("queueing.recording.snapshot.lines", lines)
+    async with asked(tmp_path / "s", clock=clock) as models:
+        began = clock.monotonic()
+        asking = [
+            asyncio.create_task(models.snapshot(Around(one), BOUND_S))
+            for one in (ALL, WORKLOAD.name)
+        ]
+        async with asyncio.timeout(BOUND_S):
+            while len(written) < 30:
+                await asyncio.sleep(0.001)
+        share = clock.worked / (clock.monotonic() - began)
+        for one in asking:
+            one.cancel()
+    assert share < 0.22
 
 
 @pytest.mark.parametrize(
