@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +70,8 @@ class ReadModels:
     _asked: asyncio.Event | None = None
     """Set when the metrics come that somebody waits for."""
     _questions: dict[PendingPart | Subject | Around, _Asked] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(time.monotonic_ns()))
+    """Of questions. No earlier process used them: what it asked may be answered only now."""
 
     async def current_metrics(self, patience_s: float = METRICS_S) -> str:
         """Have the controller tell its metrics as they are now.

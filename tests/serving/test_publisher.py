@@ -207,7 +207,7 @@ async def test_who_waits_for_a_controller_that_goes_away_is_told_so(tmp_path: Pa
         await both.models.pending(TEAM, BOUND_S)
 
 
-async def test_answers_to_a_serving_process_that_is_gone_are_not_sent(tmp_path: Path) -> None:
+async def test_answers_to_a_serving_process_that_is_gone_are_not_for_others(tmp_path: Path) -> None:
     path, both = tmp_path / "s", Questioned(tmp_path / "s")
     async with asyncio.TaskGroup() as group:
         speaking = group.create_task(both.publisher.run())
@@ -222,7 +222,10 @@ async def test_answers_to_a_serving_process_that_is_gone_are_not_sent(tmp_path: 
             await until(lambda: both.models.connected)
             asking = both.ask()
             new = await both.next()
-            assert new.number == old.number, "a new process counts from the start"
+            both.answer(old, [row("old")])
+            both.publisher.publish(Frame(metrics="kueue_x 1\n"))
+            await until(lambda: both.models.metrics != "")
+            assert not asking.done()
             both.answer(new, [row("new")])
             assert await asking == [row("new")]
         speaking.cancel()
