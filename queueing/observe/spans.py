@@ -164,18 +164,20 @@ def _plan(told: Round) -> Iterator[SpanPlan]:
     if started is not None and told.ready is not None:
         if told.placed.scheduled is not None:
             yield whole.child(_timed("pods scheduled", started, told.placed.scheduled))
-            yield from _plan_claims(told.placed, whole.inside("pods scheduled"))
+            yield from _plan_claims(told.placed, started, whole.inside("pods scheduled"))
             started = max(started, told.placed.scheduled)
         yield whole.child(_timed("pods ready", started, told.ready))
 
 
-def _plan_claims(placed: Placed, scheduling: "_Place") -> Iterator[SpanPlan]:
-    """Plan how long the pods' claims took until all had their devices."""
+def _plan_claims(placed: Placed, started: float, scheduling: "_Place") -> Iterator[SpanPlan]:
+    """Plan how long the pods' claims took until all had their devices.
+
+    Pods may share a claim that was made long before them.
+    """
     if placed.claimed is not None and placed.allocated is not None:
         counted: Attributes = {"queueing.claims": placed.claims}
-        yield scheduling.child(
-            _timed("claims", placed.claimed, placed.allocated, attributes=counted)
-        )
+        began = max(started, placed.claimed)
+        yield scheduling.child(_timed("claims", began, placed.allocated, attributes=counted))
 
 
 def _plan_waiting(told: Round, whole: "_Place") -> Iterator[SpanPlan]:

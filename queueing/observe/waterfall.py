@@ -151,6 +151,7 @@ def _started(seen: SeenWorkload, admitted: float, over: float | None) -> Iterato
     if ready is None and pods:
         ready = _all_of([one.ready for one in pods])
     made = min((one.created for one in pods), default=None)
+    asked = made if made is not None else admitted
     unsuspended = seen.unsuspended if seen.unsuspended is not None else made
     steps = (
         ("start", unsuspended),
@@ -162,7 +163,7 @@ def _started(seen: SeenWorkload, admitted: float, over: float | None) -> Iterato
     reached = {name: at for name, at in steps if at is not None}
     for place, (name, at) in enumerate(steps):
         later = any(other in reached for other, _ in steps[place + 1 :])
-        inside = _claims(_since(seen.claims, admitted)) if name == "pods scheduled" else ()
+        inside = _claims(seen.claims, asked) if name == "pods scheduled" else ()
         if at is not None:
             yield Phase(name=name, began=admitted, ended=at, inside=inside)
         elif not later:
@@ -170,13 +171,21 @@ def _started(seen: SeenWorkload, admitted: float, over: float | None) -> Iterato
             return
 
 
-def _claims(claims: Sequence[Phase]) -> tuple[Phase, ...]:
-    """Return how long the pods' claims took as one phase, with each of them in it."""
-    if not claims:
+def _claims(claims: Iterable[Phase], asked: float) -> tuple[Phase, ...]:
+    """Return how long the pods' claims took as one phase, with each of them in it.
+
+    `asked` is when there were pods: claims that had their devices before are left out, and what
+    others waited before is not counted.
+    """
+    told = tuple(
+        replace(one, began=max(one.began, asked))
+        for one in claims
+        if one.ended is None or one.ended >= asked
+    )
+    if not told:
         return ()
-    ends = _all_of([one.ended for one in claims])
-    began = min(one.began for one in claims)
-    return (Phase(name="claims", began=began, ended=ends, inside=tuple(claims)),)
+    ends = _all_of([one.ended for one in told])
+    return (Phase(name="claims", began=min(one.began for one in told), ended=ends, inside=told),)
 
 
 def _since(phases: Iterable[Phase], moment: float) -> tuple[Phase, ...]:

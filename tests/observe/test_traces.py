@@ -2,6 +2,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -90,6 +91,21 @@ def test_an_admission_is_one_tree_of_spans() -> None:
     assert plans[0].parent is not None
     assert plans[0].parent.traceparent == SUBMITTER
     assert plans[0].timed.attributes["queueing.cluster_queue"] == "cq"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "allocated", "want"),
+    [
+        pytest.param(20.0, 179.0, "claims 171-179", id="waited for its first pods"),
+        pytest.param(20.0, 60.0, "claims 171-171", id="had its devices before"),
+    ],
+)
+def test_a_claim_that_pods_share_takes_no_time_of_before_their_start(
+    claimed: float, allocated: float, want: str
+) -> None:
+    shared = Placed(scheduled=180.0, claims=1, claimed=claimed, allocated=allocated)
+    found = [one.strip() for one in tree(plan_spans(replace(STORY, placed=shared)))]
+    assert [one for one in found if one.startswith("claims")] == [want]
 
 
 def test_every_span_has_its_row_in_the_reference() -> None:

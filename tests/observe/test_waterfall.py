@@ -207,6 +207,19 @@ def test_claims_are_told_while_pods_get_their_nodes() -> None:
     assert found.inside == claims
 
 
+def test_a_claim_that_pods_share_takes_no_time_of_before_their_creation() -> None:
+    claims = (
+        Phase(name="had-devices-before", began=at(1), ended=at(2)),
+        Phase(name="waited-for-pods", began=at(1), ended=at(11)),
+        Phase(name="train-0-gpu", began=at(9), ended=at(10)),
+    )
+    whole = waterfall(replace(RUNS, claims=claims))
+    (scheduling,) = (one for one in whole.inside if one.name == "pods scheduled")
+    (found,) = scheduling.inside
+    assert (found.began, found.ended) == (scheduling.began, at(11))
+    assert [one.name for one in found.inside] == ["waited-for-pods", "train-0-gpu"]
+
+
 def test_claims_that_get_no_devices_are_what_pods_wait_for() -> None:
     claims = (Phase(name="train-0-gpu", began=at(9), ended=None),)
     seen = replace(RUNS, workload=workload(QuotaReserved=5, Admitted=7), claims=claims)
