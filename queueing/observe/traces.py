@@ -127,7 +127,7 @@ class Tracer:
 
     def keeps(self, uid: str, traceparent: str = "") -> bool:
         """Tell whether the workload's trace is recorded; ask before planning its spans."""
-        return self._settings.keeps(trace_id_of(uid), parse_traceparent(traceparent))
+        return self._settings.keeps(trace_id_of(uid, traceparent), parse_traceparent(traceparent))
 
     def keeps_trace(self, trace_id: str) -> bool:
         """Tell the same of a trace that belongs to no workload."""

@@ -244,6 +244,34 @@ def test_which_traces_are_kept(
     assert kept == pytest.approx(want, abs=60)
 
 
+class Unused:
+    """Where no span is sent."""
+
+    def send(self, plan: SpanPlan) -> None:
+        raise AssertionError(plan)
+
+    def close(self) -> None:
+        """There is nothing left."""
+
+
+@pytest.mark.parametrize(
+    ("trace_id", "want"),
+    [
+        pytest.param("1" * 32, {True}, id="below the share"),
+        pytest.param("f" * 32, {False}, id="above it"),
+    ],
+)
+def test_of_one_submitters_trace_all_workloads_are_kept_or_none(
+    trace_id: str, want: set[bool]
+) -> None:
+    half = {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.5"}
+    settings = settings_from(ON | half)
+    assert settings is not None
+    tracer = Tracer(settings, Unused())
+    submitter = SpanRef(trace_id, "2" * 16).traceparent
+    assert {tracer.keeps(str(number), submitter) for number in range(50)} == want
+
+
 class Collector:
     """A receiver of OTLP over HTTP that decodes what comes."""
 
