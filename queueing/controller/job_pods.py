@@ -66,12 +66,12 @@ async def started_pods(client: Client, workload: Workload, kind: type[P]) -> lis
 
 async def placed_pods(client: Client, workload: Workload) -> Placed:
     """Return how the pods of a Workload got their nodes and devices, as far as it can be read."""
+    meta, pods, claims = workload.metadata, list[Pod](), list[ClaimTimes]()
     try:
         pods = await started_pods(client, workload, Pod)
-        claims = await claims_of(client, workload.metadata.namespace, pods)
+        claims = await claims_of(client, meta.namespace, pods)
     except KubeError as error:
-        logger.debug("the pods of %s cannot be read: %s", workload.metadata.key, error)
-        return Placed()
+        logger.debug("the pods of %s, or their claims, cannot be read: %s", meta.key, error)
     return Placed(
         scheduled=_last(list(map(scheduled, pods))),
         claims=len(claims),
