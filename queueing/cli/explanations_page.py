@@ -30,12 +30,10 @@ What `queueing explain -o json` prints, and what the controller answers under
 [flavor]: #resourceflavorexplanation
 
 Who may ask: the verb `get` on `explanation` and `estimate` of `workloads`, `localqueues` and
-`clusterqueues`, and on `cohorts/explanation` and `resourceflavors/explanation` (which names
-workloads of all namespaces), of the group `visibility.queueing.dev`. The roles
-`kueue-batch-user-role` (for workloads and LocalQueues) and
+`clusterqueues`, and on `cohorts/explanation` and `resourceflavors/explanation`, of the group
+`visibility.queueing.dev`. The roles `kueue-batch-user-role` (for workloads and LocalQueues) and
 `kueue-batch-admin-role` allow it. To those who may not get `clusterqueues/explanation` of all
-queues, workloads of other namespaces are
-`(another namespace)`.
+queues, workloads of other namespaces are `(another namespace)`; of a flavor, all are.
 
 Fields may be added; none is taken away or gets another meaning within a version. Every field is
 always there: a text that says nothing is empty, and what is not known or does not apply is null.

@@ -20,29 +20,30 @@ KEY = re.compile(r"(?<![\w./-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/[a-z0-9](?:[a-z
 
 
 def redacted(answer: A, namespace: str) -> A:
-    """Return an answer that names workloads of one namespace only."""
+    """Return an answer that names workloads of one namespace only, of none if it is empty."""
     plain = msgspec.to_builtins(answer)
-    resources = set(_resources(plain))
+    others = set(_resources_and_levels(plain))
 
     def hide(found: re.Match[str]) -> str:
-        known = found[1] == namespace or found[0] in resources
+        known = found[1] == namespace or found[0] in others
         return found[0] if known else HIDDEN
 
     made: A = msgspec.convert(_without(plain, hide), type(answer))
     return made
 
 
-def _resources(value: Any) -> Iterator[str]:
-    """Yield the names of resources in an answer: some have a slash, and perhaps no dot."""
+def _resources_and_levels(value: Any) -> Iterator[str]:
+    """Yield names in an answer of which some have a slash, and perhaps no dot."""
     if isinstance(value, dict):
         if isinstance(value.get("resource"), str):
             yield value["resource"]
         yield from value.get("usage") or ()
+        yield from value.get("levels") or ()
         for one in value.values():
-            yield from _resources(one)
+            yield from _resources_and_levels(one)
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _resources(one)
+            yield from _resources_and_levels(one)
 
 
 def _without(value: Any, hide: Callable[[re.Match[str]], str]) -> Any:

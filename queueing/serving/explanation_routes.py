@@ -19,6 +19,7 @@ from queueing.serving.explanations import (
     resource_list,
     subject_of,
 )
+from queueing.serving.frames import FLAVORS
 from queueing.serving.read_models import NoAnswerError, ReadModels
 from queueing.serving.visibility import QueryError
 from queueing.translate.page_links import workload_page
@@ -61,8 +62,10 @@ def add_explanations(
     def discreet(handler: Handler) -> Handler:
         async def answer(request: web.Request) -> web.StreamResponse:
             told = await handler(request)
+            plural = request.match_info["plural"]
             namespace = request.match_info.get("namespace", "")
-            if not namespace or told.status != web.HTTPOk.status_code:
+            names_workloads = bool(namespace) or plural == FLAVORS
+            if not names_workloads or told.status != web.HTTPOk.status_code:
                 return told
             try:
                 names_others = await may_name_others(request)

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from queueing.explain.model import HIDDEN, Blocker, Explanation, Group, Place, QueueExplanation
+from queueing.explain.domain_model import Domain, ResourceFlavorExplanation, Seat
+from queueing.explain.model import HIDDEN, Answer, Blocker, Group, Place, QueueExplanation
 from queueing.explain.model import WorkloadExplanation as Explained
 from queueing.kube.resources import Target
 from queueing.serving.answering import Allowed, Elsewhere
@@ -20,6 +21,7 @@ from tests.serving.applications import everybody, no_leader, nobody, served
 API = "/apis/visibility.queueing.dev/v1alpha1"
 MINE = f"{API}/namespaces/team/workloads/mine/explanation"
 QUEUE = f"{API}/namespaces/team/localqueues/door/explanation"
+RACKS = f"{API}/resourceflavors/gpu/explanation"
 WHOLE = f"{API}/clusterqueues/vision/explanation"
 
 
@@ -70,7 +72,25 @@ def queue(kind: str) -> QueueExplanation:
     )
 
 
-ANSWERS: dict[Subject, Explanation] = {
+def racks() -> ResourceFlavorExplanation:
+    """Return what is said of a flavor with one rack, in which somebody sits."""
+    seat = Seat(workload="other/wide", cluster_queue="vision", priority=0, pods=2, leaving=False)
+    rack = Domain(name="r1", nodes=1, free={}, room={}, fits=0, seats=(seat,), seats_in_all=1)
+    return ResourceFlavorExplanation(
+        flavors=("gpu",),
+        name="gpu",
+        topology="dc",
+        levels=("dc/rack", "kubernetes.io/hostname"),
+        domain=(),
+        pod={},
+        offset=0,
+        in_all=1,
+        domains=(rack,),
+    )
+
+
+ANSWERS: dict[Subject, Answer] = {
+    Subject("resourceflavors", "gpu", limit=1000): racks(),
     Subject("workloads", "team/mine"): explained(),
     Subject("localqueues", "team/door"): queue("LocalQueue"),
     Subject("clusterqueues", "vision"): queue("ClusterQueue"),
@@ -155,6 +175,20 @@ async def test_a_team_reads_the_reasons_in_its_queue() -> None:
         200,
         {"reason": "WaitingForQuota", "message": "", "count": 2, "first": HIDDEN},
     )
+
+
+@pytest.mark.parametrize(
+    ("names_others", "want"),
+    [pytest.param(everybody, "other/wide", id="an admin"), pytest.param(nobody, HIDDEN, id="else")],
+)
+async def test_who_sits_in_a_rack_is_named_to_who_may_read_every_name(
+    names_others: Allowed, want: str
+) -> None:
+    application = visibility_application(leader(), everybody, ALONE, names_others)
+    status, told = await asked(application, RACKS)
+    (seat,) = told["domains"][0]["seats"]
+    assert (status, seat["workload"], seat["pods"]) == (200, want, 2)
+    assert told["levels"] == ["dc/rack", "kubernetes.io/hostname"]
 
 
 @pytest.mark.parametrize(
