@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
@@ -71,8 +72,14 @@ def add_explanations(
                 names_others = await may_name_others(request)
             except ReviewError as error:
                 return failure(500, "InternalError", f"Internal error occurred: {error}")
+            if names_others and plural != "workloads":
+                return told
             body = told.body if isinstance(told, web.Response) else None
-            known = ANSWERS.decode(body if isinstance(body, bytes) else b"")
+            try:
+                known = ANSWERS.decode(body if isinstance(body, bytes) else b"")
+            except msgspec.DecodeError:  # the leader may be of another version
+                unread = "the leader's answer cannot be read here; ask again"
+                return told if names_others else failure(503, "ServiceUnavailable", unread)
             if not names_others:
                 known = redacted(known, namespace)
             if isinstance(known, WorkloadExplanation):

@@ -168,6 +168,29 @@ async def test_a_team_reads_no_workload_of_another_namespace(
     assert "wide" not in str(told)
 
 
+async def of_another_version(_request: web.Request) -> web.Response:
+    return web.json_response({"kind": "StrangeExplanation"})
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(MINE, id="of a workload"), pytest.param(QUEUE, id="of a queue")]
+)
+@pytest.mark.parametrize(
+    ("names_others", "want"),
+    [
+        pytest.param(everybody, (200, "StrangeExplanation"), id="an admin"),
+        pytest.param(nobody, (503, "Status"), id="a team, to which it may name others"),
+    ],
+)
+async def test_what_a_leader_of_another_version_says_is_handed_on_to_who_may_read_all_of_it(
+    path: str, names_others: Allowed, want: tuple[int, str]
+) -> None:
+    elsewhere = Elsewhere(ask=of_another_version, exists=exists)
+    application = visibility_application(ReadModels(), everybody, elsewhere, names_others)
+    status, told = await asked(application, path)
+    assert (status, told["kind"]) == want
+
+
 async def test_a_team_reads_the_reasons_in_its_queue() -> None:
     application = visibility_application(leader(), everybody, ALONE, nobody)
     status, told = await asked(application, QUEUE)
