@@ -8,7 +8,7 @@ latest state again. Answers are for who asked: they are not kept.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -44,9 +44,23 @@ class Subject(msgspec.Struct, frozen=True, rename="camel"):
     """Namespace and name, if it has a namespace; of cohorts, `ALL` for all trees."""
     part: str = ""
     """Of a queue: `waiting` or `holding` for the list of those; empty for the explanation. Of a
-    flavor: a domain of its topology, and those that it is in, with slashes between them."""
+    flavor: a domain of its topology, as `part_of` spells it."""
     offset: int = 0
     limit: int = 0
+
+
+def part_of(domain: Sequence[str]) -> str:
+    """Spell a domain and those that it is in, the widest first: names with slashes between them.
+
+    A name may be empty, as values of labels may be; after a last one that is, there is a slash, so
+    that it is told from none.
+    """
+    return "/".join(domain) + ("/" if domain and not domain[-1] else "")
+
+
+def domain_of(part: str) -> tuple[str, ...]:
+    """Return the domain that `part_of` has spelled; empty for the first level."""
+    return tuple(part.removesuffix("/").split("/")) if part else ()
 
 
 class Around(msgspec.Struct, frozen=True, rename="camel"):

@@ -22,7 +22,16 @@ from queueing.explain import answers
 from queueing.explain.model import Answer
 from queueing.recording import snapshot
 from queueing.serving.exposition import OPEN_METRICS
-from queueing.serving.frames import ALL, FLAVORS, Frame, PendingPart, PendingRow, Question, Subject
+from queueing.serving.frames import (
+    ALL,
+    FLAVORS,
+    Frame,
+    PendingPart,
+    PendingRow,
+    Question,
+    Subject,
+    domain_of,
+)
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
 from queueing.state.memory.memory import Memory
@@ -198,8 +207,7 @@ def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> A
     if subject.kind == FLAVORS and subject.name == ALL:
         return answers.flavors(engine)
     if subject.kind == FLAVORS:
-        domain = tuple(filter(None, subject.part.split("/")))
-        return answers.flavor(engine, FlavorName(subject.name), domain, window)
+        return answers.flavor(engine, FlavorName(subject.name), domain_of(subject.part), window)
     if subject.part:
         queue = Key(subject.name) if "/" in subject.name else QueueName(subject.name)
         return answers.line(engine, queue, window, holding=subject.part == "holding")

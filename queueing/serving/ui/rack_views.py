@@ -1,7 +1,7 @@
 """Blocks, racks and nodes of flavors, and who sits there, one domain at a time."""
 
 from queueing.explain.domain_model import ResourceFlavorExplanation
-from queueing.serving.frames import ALL, FLAVORS, Subject
+from queueing.serving.frames import ALL, FLAVORS, Subject, part_of
 from queueing.serving.rights import EVERYTHING, explanation_of
 from queueing.serving.ui.entrance import demand
 from queueing.serving.ui.paths import Asked, Page
@@ -11,7 +11,7 @@ from queueing.serving.ui.turning import ROWS, parts, query
 EVERY_S = 10.0
 """Who sits where is put together of all that run."""
 DOMAIN = "domain"
-"""In the query: a domain and those that it is in, with slashes between them."""
+"""In the query: a domain and those that it is in."""
 
 
 async def flavors(asked: Asked) -> Page:
@@ -32,7 +32,7 @@ async def racks(asked: Asked) -> Page:
     depth = len(told.domain)
 
     def at(*path: str) -> str:
-        return query(asked, domain="/".join(path), domains="")
+        return query(asked, domain=part_of(path), domains="")
 
     values = {
         "told": told,

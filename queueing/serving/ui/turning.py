@@ -16,7 +16,7 @@ domain is looked at, and whether it is asked when workloads will be admitted."""
 def query(asked: Asked, **changes: str) -> str:
     """Return the query of a link to the same page, but for some changes."""
     kept = {name: value for name, value in asked.query.items() if name in KEPT} | changes
-    return f"?{urlencode({name: value for name, value in kept.items() if value not in ('', '0')})}"
+    return f"?{urlencode({name: value for name, value in kept.items() if value})}"
 
 
 def parts(asked: Asked, name: str, *, shown: int, in_all: int) -> dict[str, Any]:
@@ -28,6 +28,6 @@ def parts(asked: Asked, name: str, *, shown: int, in_all: int) -> dict[str, Any]
         "first": offset + 1 if shown else 0,
         "last": end if shown else 0,
         "in_all": in_all,
-        "before": query(asked, **{name: str(max(0, offset - ROWS))}) if offset else "",
+        "before": query(asked, **{name: str(max(0, offset - ROWS) or "")}) if offset else "",
         "after": query(asked, **{name: str(offset + ROWS)}) if shown and end < in_all else "",
     }

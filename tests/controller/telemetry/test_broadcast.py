@@ -8,8 +8,9 @@ from typing_extensions import override
 
 from queueing.clock import Clock, SystemClock
 from queueing.controller.telemetry import broadcast
-from queueing.controller.telemetry.broadcast import Broadcast, answer_in_turn
+from queueing.controller.telemetry.broadcast import Broadcast, answer_in_turn, explained
 from queueing.controller.telemetry.reporter import Reporter
+from queueing.explain.domain_model import ResourceFlavorExplanation
 from queueing.explain.model import Answer
 from queueing.serving import read_models
 from queueing.serving.frames import ALL, Around, PendingPart, Question, Subject
@@ -17,6 +18,7 @@ from queueing.serving.read_models import NoAnswerError, ReadModels, listening
 from queueing.state.engine import Engine
 from queueing.testing.virtual_time import LoopClock, in_no_time
 from tests.controller.telemetry.desk import NOW, SETTINGS, Desk, workload
+from tests.explain.worlds import engine_of
 from tests.stalls import stand_still
 
 BOUND_S = 20.0
@@ -249,3 +251,17 @@ async def test_a_snapshot_is_not_written_beyond_the_term_in_which_it_began(
     async with asked(tmp_path / "s", desk) as models:
         with pytest.raises(NoAnswerError, match="does not lead"):
             await models.snapshot(Around(ALL), BOUND_S)
+
+
+@pytest.mark.parametrize(("part", "want"), [("/", ["r1"]), ("/r1", ["n1"])])
+def test_a_domain_can_be_looked_into_where_a_label_is_empty(part: str, want: list[str]) -> None:
+    engine = engine_of(
+        {
+            "flavors": {"gpu": {"nodeLabels": {"pool": "gpu"}, "topologyName": "dc"}},
+            "nodes": {"n1": {"in": "/r1", "cpu": 4}},
+            "queues": {"q": {"cpu": {"gpu": 100}}},
+        }
+    )
+    found = explained(engine, Subject("resourceflavors", "gpu", part, limit=50), lambda: False)
+    assert isinstance(found, ResourceFlavorExplanation)
+    assert [one.name for one in found.domains] == want

@@ -15,7 +15,7 @@ from queueing.explain.model import (
     TreeNode,
     WorkloadExplanation,
 )
-from queueing.serving.frames import ALL, FLAVORS, Subject
+from queueing.serving.frames import ALL, FLAVORS, Subject, domain_of
 
 EVIL = "<script>alert(1)</script>"
 
@@ -146,10 +146,17 @@ def domain(name: str, *seats: Seat, fits: int = 0, in_all: int | None = None) ->
 
 
 def racks(path: str, offset: int) -> ResourceFlavorExplanation | None:
-    """Return the domains of a flavor with two racks of 120 nodes."""
+    """Return the domains of a flavor with two racks, one of 120 nodes, and two of strange names."""
     levels = ("topology.example/rack", "kubernetes.io/hostname")
     below = {
-        "": [domain("r1", seat("team/gang", 6), seat(EVIL, 1, leaving=True)), domain("r2", fits=9)],
+        "": [
+            domain("r1", seat("team/gang", 6), seat(EVIL, 1, leaving=True)),
+            domain("r2", fits=9),
+            domain(""),
+            domain("0"),
+        ],
+        "/": [domain("in-the-empty-one")],
+        "0": [domain("in-number-0")],
         "r1": [domain(f"node-{number}") for number in range(120)],
     }
     if path not in below:
@@ -159,7 +166,7 @@ def racks(path: str, offset: int) -> ResourceFlavorExplanation | None:
         name="h100",
         topology="dc",
         levels=levels,
-        domain=tuple(filter(None, path.split("/"))),
+        domain=domain_of(path),
         pod={"nvidia.com/gpu": "1"},
         offset=offset,
         in_all=len(below[path]),

@@ -315,6 +315,19 @@ async def test_racks_say_in_words_who_sits_there() -> None:
 
 
 @pytest.mark.parametrize(
+    ("link", "name", "inside"),
+    [("?domain=%2F", "(empty)", "in-the-empty-one"), ("?domain=0", "0", "in-number-0")],
+)
+async def test_a_rack_can_be_opened_whatever_its_name(link: str, name: str, inside: str) -> None:
+    async with looking() as browser:
+        _, top = await browser.get("racks/h100")
+        assert f'<a href="{link}">{name}</a>' in top
+        _, text = await browser.get(f"racks/h100{link}")
+    assert f'<span aria-current="page">{name}</span>' in text
+    assert inside in text
+
+
+@pytest.mark.parametrize(
     ("query", "shown", "links"),
     [
         pytest.param("?domain=r1", "1 to 50 of 120", ["?domain=r1&domains=50"], id="the first"),
