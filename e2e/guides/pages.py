@@ -11,12 +11,14 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "tasks"
-_BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^( *)```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _NOT_PLAYED = re.compile(r"<!-- not played: ([^>]+) -->\s*\Z")
 _HERE_DOCUMENT = re.compile(r"<<-?'?(\w+)'?\s*$")
 PROMPT = "$ "
 TYPED = frozenset({"", "console", "sh"})
 """Languages of blocks that people type."""
+SHOWN = frozenset({"diff", "python"})
+"""Those of blocks of which people make something of their own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +72,8 @@ def steps(page: Path) -> list[Step]:
             found[-1] = replace(last, shown=tuple(text.splitlines()))
         elif language in TYPED:
             found += commands(text)
+        else:
+            assert language in SHOWN, (page.name, language, text, "is neither played nor known")
     return found
 
 

@@ -70,3 +70,10 @@ def test_a_page_is_read_in_its_order(tmp_path: Path) -> None:
 )
 def test_only_what_differs_each_time_may_differ(shown: str, printed: str, *, same: bool) -> None:
     assert is_shown(shown.splitlines(), printed) is same
+
+
+def test_a_block_of_a_language_that_nobody_knows_is_not_passed_over(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```bash\nfly\n```\n")
+    with pytest.raises(AssertionError, match="neither played nor known"):
+        steps(page)
