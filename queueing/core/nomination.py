@@ -69,7 +69,7 @@ class World:
     """Whether any victim was evicted and still holds quota."""
     movable: Callable[[Key], WorkloadFact | None] = _nobody
     """Returns the fact of a workload that holds quota and would be queued again at once if it was
-    stopped, and that was not moved since something changed from outside; None for all others."""
+    stopped, and that has not failed to save since it started; None for all others."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 

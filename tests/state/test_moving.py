@@ -220,15 +220,11 @@ def test_what_is_kept_is_given_back_when_the_move_is_refused() -> None:
     assert not world.engine._memory.ledger.moving
 
 
-def test_nobody_is_moved_twice_until_somebody_has_ended() -> None:
+def test_who_was_moved_may_be_moved_again_for_another_gang() -> None:
     world = contended()
     world.rest()
     world.observe(host("c", "r3", 1))
     world.observe(pending("second", 3, rack=True))
-    world.rest()
-    assert moves(world) == [(MOVED, GANG)]
-    world.finish(GANG)
-    world.observe(running("other", None, a=2))
     world.rest()
     check_invariants(world.engine)
     assert moves(world) == [(MOVED, GANG), (MOVED, Key("team/second"))]
@@ -272,3 +268,29 @@ def test_a_workload_with_checks_is_not_moved() -> None:
     made.observe(pending("gang", 4, rack=True))
     made.rest()
     assert moves(made) == []
+
+
+def spare(world: ObedientCluster, key: Key) -> None:
+    """Let a victim run on, because it could not save."""
+    fact = world.workloads[key]
+    kept = {
+        name: replace(one, status=False, reason="Spared")
+        for name, one in fact.conditions.items()
+        if name in ("Evicted", "Preempted")
+    }
+    world.observe(replace(fact, conditions={**fact.conditions, **kept}))
+
+
+@pytest.mark.parametrize("restarts", [False, True], ids=["same leader", "new leader"])
+def test_who_could_not_save_is_not_asked_again_though_others_end(restarts: bool) -> None:
+    world = contended()
+    world.cycle()
+    spare(world, MOVED)
+    if restarts:
+        world.restart()
+    world.observe(pending("other", 1))
+    world.rest()
+    world.finish(Key("team/other"))
+    world.rest()
+    check_invariants(world.engine)
+    assert (moves(world), world.running()) == ([(MOVED, GANG)], [MOVED])

@@ -28,7 +28,6 @@ def give_back(memory: Memory, key: Key) -> None:
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
-        memory.moved.clear()
         memory.pairs.pop(queue, None)
         memory.forget_pairs(charge.holder.uid)
     memory.note_charge(charge.holder)
@@ -139,4 +138,3 @@ def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
         memory.doubt_promises(memory.root_of(charge.holder.queue))
     for pairs in memory.pairs.values():
         pairs.retract(preemptor, victim.uid)
-    memory.moved.discard(victim.uid)

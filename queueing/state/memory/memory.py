@@ -234,8 +234,6 @@ class Memory:
     # Preemption that takes more than one cycle.
     pairs: dict[QueueName, Pairs] = field(default_factory=dict)
     """ClusterQueue → the pairs of its preemptors since one of its workloads ended last."""
-    moved: set[Uid] = field(default_factory=set)
-    """Workloads that were moved since quotas changed, or a workload ended, last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
     unready: set[Key] = field(default_factory=set)
@@ -366,7 +364,6 @@ class Memory:
                 self.wake(self.items[one.key].peers)
 
     def forget_pairs(self, uid: Uid) -> None:
-        """Forget the pairs of a workload that is not what it was, and that it was moved."""
-        self.moved.discard(uid)
+        """Forget the pairs of a workload that is not what it was."""
         for pairs in self.pairs.values():
             pairs.forget(uid)

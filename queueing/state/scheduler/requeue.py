@@ -134,8 +134,6 @@ def _evict(memory: Memory, ruling: Ruling) -> None:
     kept = {one.holder.key: one.elsewhere for one in ruling.entry.targets if one.elsewhere}
     for one in ruling.preemptions:
         memory.ledger.evict(one.workload, one.preemptor_uid, kept.get(one.workload))
-        if one.workload in kept:
-            memory.moved.add(one.uid)
         _pairs_of(memory, ruling).note(one.preemptor_uid, one.uid)
 
 

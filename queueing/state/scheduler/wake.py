@@ -127,8 +127,6 @@ def _reshape(memory: Memory, *, forgets: bool) -> None:
     before, trees.generations = trees.generations, {}
     waiting = {item.fact.uid for item in memory.items.values()} if memory.pairs else ()
     memory.pairs = {name: one for name, one in memory.pairs.items() if name in trees.roots}
-    if forgets:
-        memory.moved.clear()
     for root, names in trees.members.items():
         trees.generations[root] = root.generation
         if before.get(root) != root.generation:
