@@ -10,7 +10,10 @@ from queueing.core.facts import (
     CheckFact,
     CheckPhase,
     CheckState,
+    Condition,
     Fact,
+    Gone,
+    Kind,
     StopPolicy,
     TopologyFact,
     WorkloadFact,
@@ -140,6 +143,74 @@ def test_who_was_moved_is_judged_before_those_who_came_meanwhile() -> None:
     world = contended()
     world.cycle()
     world.observe(pending("late", 3, priority=9))
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, MOVED]
+
+
+def racks() -> ObedientCluster:
+    """Return racks of 9, 4 and 5 cores; a gang moves `x`, `y` and `z` out of the first.
+
+    The 4 cores that `y` and `z` need each must be in one rack.
+    """
+    world = ObedientCluster(
+        [
+            builders.namespace(),
+            TopologyFact(name="dc", levels=("rack", HOSTNAME)),
+            builders.flavor(topology="dc"),
+            builders.cluster_queue("main", {"default": {"cpu": 100}}),
+            builders.local_queue("team/main", "main"),
+            *(host(f"n{at}", f"r{at}", cpu) for at, cpu in enumerate((9, 4, 5))),
+        ]
+    )
+    for created, (name, count) in enumerate((("x", 1), ("y", 4), ("z", 4))):
+        made = pods(running(name, MOVABLE, n0=count), count, TopologyRequest(required="rack"))
+        world.observe(replace(made, created=float(created)))
+    world.observe(pending("gang", 9, rack=True))
+    world.cycle()
+    return world
+
+
+def reactivate(world: ObedientCluster) -> None:
+    small = world.workloads[MOVED]
+    world.observe(replace(small, active=False))
+    world.rest()
+    world.observe(small)
+
+
+@pytest.mark.parametrize("again", [reactivate, ObedientCluster.restart])
+def test_who_was_moved_and_judged_has_no_other_turn_before_all(
+    again: Callable[[ObedientCluster], None],
+) -> None:
+    world = contended()
+    world.cycle()
+    world.drain(MOVED)
+    world.observe(Gone(kind=Kind.NODE, name="b"))
+    world.rest()
+    again(world)
+    world.observe(pending("late", 3, priority=9))
+    world.observe(host("b", "r2", 3))
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, LATE]
+
+
+def turn_ready(world: ObedientCluster, key: Key) -> None:
+    fact = world.workloads[key]
+    ready = Condition(type="PodsReady", status=True, changed=world.now)
+    world.observe(replace(fact, conditions={**fact.conditions, "PodsReady": ready}))
+
+
+def test_who_was_moved_keeps_its_turn_until_the_pods_of_the_gang_are_ready() -> None:
+    world = cluster(settings=Settings(block_admission_until_pods_ready=True))
+    world.observe(running("small", MOVABLE, a=1))
+    turn_ready(world, MOVED)
+    world.observe(pending("gang", 4, rack=True))
+    world.rest()
+    world.observe(pending("late", 3, priority=9))
+    world.rest()
+    assert world.running() == [GANG]
+    turn_ready(world, GANG)
     world.rest()
     check_invariants(world.engine)
     assert world.running() == [GANG, MOVED]

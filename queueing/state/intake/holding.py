@@ -25,6 +25,8 @@ def give_back(memory: Memory, key: Key) -> None:
     if charge is None:
         return
     _turn_ready(memory, key)
+    if charge.holder.elsewhere is not None and memory.rules.moves:
+        memory.returning.add(key)
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):

@@ -236,6 +236,8 @@ class Memory:
     """ClusterQueue → the pairs of its preemptors since one of its workloads ended last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
+    returning: set[Key] = field(default_factory=set)
+    """Workloads that were moved, have left their place, and were not judged since."""
     unready: set[Key] = field(default_factory=set)
     """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
 

@@ -5,13 +5,16 @@ candidate for preemption, because to take a promise costs nobody any work. It is
 what it says is free.
 """
 
-from queueing.core.decisions import Mode
+from collections.abc import Iterable
+
+from queueing.core.decisions import Admit, Mode, Reason
 from queueing.core.entries import Ruling
-from queueing.core.holders import Holder, was_moved
+from queueing.core.holders import Holder
+from queueing.core.names import Key
 from queueing.core.placed_usage import joined, places_of
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Item
+from queueing.state.queues.peers import READY, Item
 from queueing.state.scheduler.heads import may_lead
 
 
@@ -54,13 +57,31 @@ def returning(memory: Memory) -> list[Item]:
     """Return those who were moved and have left their place, in queue order.
 
     They are judged once, after the promises and before all others: what was kept for them while
-    they were leaving is theirs to take.
+    they were leaving is theirs to take. To wait for the pods of others does not count, nor that
+    they are held back for a while; whoever does not count as pending loses its turn.
     """
-    known = (memory.items.get(key) for key in memory.marks if was_moved(memory.workloads[key]))
-    found = [one for one in known if one and one.wait is None and _has_turn(memory, one)]
+    memory.returning = {key for key in memory.returning if _is_pending(memory, key)}
+    known = (memory.items.get(key) for key in memory.returning)
+    found = [one for one in known if one and _is_to_be_judged(one) and _has_turn(memory, one)]
     for item in found:
         memory.wake(item.peers)
     return sorted(found, key=lambda one: one.order)
+
+
+def end_turns(memory: Memory, rulings: Iterable[Ruling]) -> None:
+    """Note which of those who return were judged."""
+    for decision in (one.decision for one in rulings):
+        if isinstance(decision, Admit) or decision.reason is not Reason.WAITING_FOR_PODS_READY:
+            memory.returning.discard(decision.workload)
+
+
+def _is_pending(memory: Memory, key: Key) -> bool:
+    held = memory.aside.held.get(key)
+    return key in memory.items or (held is not None and held.counts_in is not None)
+
+
+def _is_to_be_judged(item: Item) -> bool:
+    return item.wait is None or item.peers.stand is READY
 
 
 def _has_turn(memory: Memory, item: Item) -> bool:

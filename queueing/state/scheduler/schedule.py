@@ -30,7 +30,7 @@ from queueing.state.scheduler.heads import (
     refusal_of,
     world_of,
 )
-from queueing.state.scheduler.nominated import due, returning
+from queueing.state.scheduler.nominated import due, end_turns, returning
 from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
@@ -56,7 +56,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             run.told += _announce(memory)
         if promised:
             yield from run.serve(promised)
-        if memory.rules.moves and memory.marks and (moved := returning(memory)):
+        if memory.returning and (moved := returning(memory)):
             yield from run.serve(moved)
         finished = True
         for place, names in queues_in_turn(memory):
@@ -114,7 +114,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     run, refused = _Run(memory, None, told=placed), list[Wait]()
     for _ in run.serve(promised) if promised else ():
         pass
-    moved = returning(memory) if memory.rules.moves else []
+    moved = returning(memory)
     for _ in run.serve(moved) if moved else ():
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
@@ -174,6 +174,8 @@ class _Run:
             ruled = {one.decision.workload for one in rulings}
             for item in items:
                 item.waited += item.fact.key not in ruled
+        if memory.returning:
+            end_turns(memory, rulings)
         self.told += settle(memory, rulings)
         self.close()
         wake_waiting(memory)
