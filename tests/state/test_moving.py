@@ -171,6 +171,26 @@ def racks() -> ObedientCluster:
     return world
 
 
+def test_those_who_leave_together_find_the_places_again_that_were_found_for_them() -> None:
+    world = ObedientCluster(
+        [
+            builders.namespace(),
+            TopologyFact(name="dc", levels=("rack", HOSTNAME)),
+            builders.flavor(topology="dc"),
+            builders.cluster_queue("main", {"default": {"cpu": 100}}),
+            builders.local_queue("team/main", "main"),
+            *(host(f"n{at}", f"r{at}", cpu) for at, cpu in enumerate((9, 4, 5))),
+        ]
+    )
+    for created, (name, count) in enumerate((("x", 1), ("y", 4), ("z", 4))):
+        made = pods(running(name, MOVABLE, n0=count), count, TopologyRequest(required="rack"))
+        world.observe(replace(made, created=float(created)))
+    world.observe(pending("gang", 9, rack=True))
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, *(Key(f"team/{name}") for name in "xyz")]
+
+
 def reactivate(world: ObedientCluster) -> None:
     small = world.workloads[MOVED]
     world.observe(replace(small, active=False))

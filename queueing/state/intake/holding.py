@@ -5,11 +5,13 @@ from dataclasses import replace
 from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Place
 from queueing.core.facts import WorkloadFact
-from queueing.core.holders import holder_of
+from queueing.core.holders import Holder, holder_of
 from queueing.core.names import Key
+from queueing.core.placed_usage import places_of
 from queueing.core.second_pass import awaits
+from queueing.core.topology.requests import PODS
 from queueing.state.intake.marks import note_mark
-from queueing.state.memory.memory import Memory, SecondPass
+from queueing.state.memory.memory import Memory, SecondPass, Turn
 from queueing.state.usage.charges import Charge
 
 
@@ -26,13 +28,20 @@ def give_back(memory: Memory, key: Key) -> None:
         return
     _turn_ready(memory, key)
     if charge.holder.elsewhere is not None and memory.rules.moves:
-        memory.returning.add(key)
+        memory.returning[key] = _turn(charge.holder)
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
         memory.pairs.pop(queue, None)
         memory.forget_pairs(charge.holder.uid)
     memory.note_charge(charge.holder)
+
+
+def _turn(moved: Holder) -> Turn:
+    """Return the rank of one that was moved: the most pods first, as a place was found for it."""
+    places = places_of(moved.usage)
+    pods = sum(amounts.get(PODS, 0) for one in places for amounts in one.usage.values())
+    return -pods, moved.priority, -moved.reserved_at, moved.uid
 
 
 def _was_preempted(memory: Memory, key: Key) -> bool:

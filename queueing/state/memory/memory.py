@@ -67,6 +67,10 @@ class Writes:
     """The same once that cycle has begun: until when a workload is held back."""
 
 
+Turn = tuple[int, int, float, Uid]
+"""Minus the number of pods, priority, minus the time of the reservation, uid."""
+
+
 @dataclass(slots=True)
 class SecondPass:
     """A workload that holds quota and is to be placed, or placed anew."""
@@ -236,8 +240,9 @@ class Memory:
     """ClusterQueue → the pairs of its preemptors since one of its workloads ended last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
-    returning: set[Key] = field(default_factory=set)
-    """Workloads that were moved, have left their place, and were not judged since."""
+    returning: dict[Key, Turn] = field(default_factory=dict)
+    """Workloads that were moved, have left their place, and were not judged since; each with what
+    they are sorted by, as other places were found for them: see `core.moving`."""
     unready: set[Key] = field(default_factory=set)
     """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
 

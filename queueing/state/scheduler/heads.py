@@ -202,7 +202,7 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
 
 def _set_aside(memory: Memory, item: Item, found: Refusal) -> Wait:
     isolate(memory, item)
-    memory.returning.discard(item.fact.key)
+    memory.returning.pop(item.fact.key, None)
     peers = item.peers
     wait = item.waits(found.requeue, found.reason, found.message)
     item.wait = peers.wait = wait

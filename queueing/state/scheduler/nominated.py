@@ -54,25 +54,27 @@ def due(memory: Memory) -> list[Item]:
 
 
 def returning(memory: Memory) -> list[Item]:
-    """Return those who were moved and have left their place, in queue order.
+    """Return those who were moved and have left their place, those with most pods first.
 
-    They are judged once, after the promises and before all others: what was kept for them while
-    they were leaving is theirs to take. To wait for the pods of others does not count, nor that
-    they are held back for a while; whoever does not count as pending loses its turn.
+    So those of one gang find the places again that were found for them together. They are judged
+    once, after the promises and before all others: what was kept for them while they were leaving
+    is theirs to take. To wait for the pods of others does not count, nor that they are held back
+    for a while; whoever does not count as pending loses its turn.
     """
-    memory.returning = {key for key in memory.returning if _is_pending(memory, key)}
-    known = (memory.items.get(key) for key in memory.returning)
+    turns = {key: turn for key, turn in memory.returning.items() if _is_pending(memory, key)}
+    memory.returning = turns
+    known = (memory.items.get(key) for key in turns)
     found = [one for one in known if one and _is_to_be_judged(one) and _has_turn(memory, one)]
     for item in found:
         memory.wake(item.peers)
-    return sorted(found, key=lambda one: one.order)
+    return sorted(found, key=lambda one: turns[one.fact.key])
 
 
 def end_turns(memory: Memory, rulings: Iterable[Ruling]) -> None:
     """Note which of those who return were judged."""
     for decision in (one.decision for one in rulings):
         if isinstance(decision, Admit) or decision.reason is not Reason.WAITING_FOR_PODS_READY:
-            memory.returning.discard(decision.workload)
+            memory.returning.pop(decision.workload, None)
 
 
 def _is_pending(memory: Memory, key: Key) -> bool:
