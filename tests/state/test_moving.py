@@ -10,15 +10,18 @@ from queueing.core.facts import (
     CheckFact,
     CheckPhase,
     CheckState,
+    ClusterQueueFact,
     Condition,
     Fact,
     Gone,
     Kind,
+    PreemptionPolicy,
     StopPolicy,
+    Strategy,
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import CheckName, Key
+from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import HOSTNAME
@@ -189,6 +192,52 @@ def test_those_who_leave_together_find_the_places_again_that_were_found_for_them
     world.rest()
     check_invariants(world.engine)
     assert world.running() == [GANG, *(Key(f"team/{name}") for name in "xyz")]
+
+
+def of_queue(fact: WorkloadFact, name: str) -> WorkloadFact:
+    """Return a workload in another ClusterQueue, by the LocalQueue of that name."""
+    held = fact.admission and replace(fact.admission, cluster_queue=QueueName(name))
+    return replace(fact, local_queue=Key(f"team/{name}"), admission=held)
+
+
+def departments(**queues: ClusterQueueFact) -> ObedientCluster:
+    """Return the racks of `cluster`, and a cohort of ClusterQueues, each with a LocalQueue."""
+    world = cluster()
+    for name, one in queues.items():
+        world.observe(replace(one, name=QueueName(name), cohort=CohortName("all")))
+        world.observe(builders.local_queue(f"team/{name}", name))
+    return world
+
+
+def of_quota(strategy: Strategy = Strategy.BEST_EFFORT_FIFO, **cores: int) -> ClusterQueueFact:
+    """Return a ClusterQueue that may not borrow, with cores by flavor."""
+    quotas = {flavor: {"cpu": builders.quota(n, borrowing=0)} for flavor, n in cores.items()}
+    return builders.cluster_queue("any", quotas, strategy=strategy)
+
+
+def test_who_may_get_more_than_was_promised_takes_nothing_of_one_that_returns() -> None:
+    urgent = builders.cluster_queue(
+        "any",
+        {"default": {"cpu": 0}, "spot": {"cpu": 1}},
+        preemption=builders.preemption(within=PreemptionPolicy.LOWER_PRIORITY),
+    )
+    world = departments(small=of_quota(default=1), gang=of_quota(default=4), urgent=urgent)
+    world.observe(builders.flavor("spot", topology="dc"))
+    world.observe(of_queue(running("small", MOVABLE, a=1), "small"))
+    victim = of_queue(running("victim", None, b=1), "urgent")
+    assert victim.admission is not None
+    (held,) = victim.admission.pod_sets
+    on_spot = replace(held, flavors={CPU: FlavorName("spot")})
+    world.observe(replace(victim, admission=replace(victim.admission, pod_sets=(on_spot,))))
+    world.observe(of_queue(pending("gang", 4, rack=True), "gang"))
+    world.cycle()
+    world.observe(of_queue(pending("late", 1, priority=9), "urgent"))
+    world.cycle()
+    assert world.draining() == [MOVED, Key("team/victim")]
+    world.drain(MOVED)
+    world.cycle()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, MOVED]
 
 
 def reactivate(world: ObedientCluster) -> None:

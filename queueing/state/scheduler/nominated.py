@@ -38,16 +38,27 @@ def holder_of_promise(ruling: Ruling, now: float) -> Holder:
 def due(memory: Memory) -> list[Item]:
     """Return those to be judged before all others, in queue order, and take back their promises.
 
-    They are those whose promise is free now, those that may get more than was promised because
-    quota was released, and preemptors of an earlier leader.
+    They are those whose promise is free now, and preemptors of an earlier leader.
     """
-    found = [
-        memory.items[holder.key]
-        for holder in memory.ledger.promised.values()
-        if _is_free(memory, holder) or _may_do_better(memory, holder)
-    ]
+    promised = memory.ledger.promised.values()
+    found = [memory.items[one.key] for one in promised if _is_free(memory, one)]
     found += unjudged(memory) if memory.rules.promises else ()
-    found = [one for one in found if _has_turn(memory, one)]
+    return _called(memory, found)
+
+
+def hopeful(memory: Memory) -> list[Holder]:
+    """Return the holders of promises that may get more, because quota was released."""
+    return [one for one in memory.ledger.promised.values() if _may_do_better(memory, one)]
+
+
+def still(memory: Memory, hopeful: Iterable[Holder]) -> list[Item]:
+    """Return those of some that have kept their promise since, and take it back, as `due` does."""
+    kept = memory.ledger.promised
+    return _called(memory, [memory.items[one.key] for one in hopeful if kept.get(one.key) is one])
+
+
+def _called(memory: Memory, items: Iterable[Item]) -> list[Item]:
+    found = [one for one in items if _has_turn(memory, one)]
     for item in found:
         memory.wake(item.peers)
     return sorted(found, key=lambda one: one.order)

@@ -16,6 +16,7 @@ from itertools import islice
 from math import inf
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
+from queueing.core.holders import Holder
 from queueing.core.rounds import Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
@@ -30,7 +31,7 @@ from queueing.state.scheduler.heads import (
     refusal_of,
     world_of,
 )
-from queueing.state.scheduler.nominated import due, end_turns, returning
+from queueing.state.scheduler.nominated import due, end_turns, hopeful, returning, still
 from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
@@ -51,13 +52,12 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
     finished = False
     while not finished:
         promised = due(memory) if memory.ledger.promised or memory.marks else ()
+        rising = hopeful(memory) if memory.ledger.promised else ()
         wake_waiting(memory)
         if memory.aside.untold:
             run.told += _announce(memory)
-        if promised:
-            yield from run.serve(promised)
-        if memory.returning and (moved := returning(memory)):
-            yield from run.serve(moved)
+        if promised or rising or memory.returning:
+            yield from run.before_all(promised, rising)
         finished = True
         for place, names in queues_in_turn(memory):
             refused: list[Wait] = []
@@ -104,7 +104,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     """
     begin(memory, now)
     placed = run_second_passes(memory)
-    promised = due(memory)
+    promised, rising = due(memory), hopeful(memory)
     wake_waiting(memory)
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
@@ -112,10 +112,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
                 memory.wake(peers)
     memory.aside.untold.clear()
     run, refused = _Run(memory, None, told=placed), list[Wait]()
-    for _ in run.serve(promised) if promised else ():
-        pass
-    moved = returning(memory)
-    for _ in run.serve(moved) if moved else ():
+    for _ in run.before_all(promised, rising):
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
     run.told += refused
@@ -149,6 +146,18 @@ class _Run:
     judged: int = 0
     told: list[Decision] = field(default_factory=list)
     """Decisions that no round made: they are told with the next round."""
+
+    def before_all(self, promised: Sequence[Item], rising: Sequence[Holder]) -> Generator[None]:
+        """Judge those who go before all heads.
+
+        What is kept goes to its owners before promises are tried that may only do better.
+        """
+        if promised:
+            yield from self.serve(promised)
+        if self.memory.returning and (moved := returning(self.memory)):
+            yield from self.serve(moved)
+        if rising and (better := still(self.memory, rising)):
+            yield from self.serve(better)
 
     def serve(self, items: Iterable[Item]) -> Generator[None]:
         """Judge some that go before all heads, unless they must not be judged any more."""
