@@ -39,7 +39,7 @@ def _nothing(_queue: QueueName, _resource: ResourceName, _left: int) -> int:
     return 0
 
 
-def _nobody(_: Key) -> None:
+def _nobody(_gang: Key, _mover: Key) -> None:
     return None
 
 
@@ -67,9 +67,9 @@ class World:
     pending: Pending = _nothing
     leaving: bool = False
     """Whether any victim was evicted and still holds quota."""
-    movable: Callable[[Key], WorkloadFact | None] = _nobody
-    """Returns the fact of a workload that holds quota and would be queued again at once if it was
-    stopped, and that has not failed to save since it started; None for all others."""
+    movable: Callable[[Key, Key], WorkloadFact | None] = _nobody
+    """Returns the fact of the second of two workloads if it holds quota, would be judged again at
+    once if it was stopped for the first, and has not failed to save since it started; else None."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
@@ -247,7 +247,7 @@ def _moving(head: Head, world: World, placing: Placing, *, spared: frozenset[Uid
         tree=world.tree,
         placing=placing,
         holders=world.holders,
-        movable=world.movable,
+        movable=partial(world.movable, head.workload.key),
         spared=spared,
         now=world.now,
     )

@@ -240,6 +240,31 @@ def test_who_may_get_more_than_was_promised_takes_nothing_of_one_that_returns() 
     assert world.running() == [GANG, MOVED]
 
 
+@pytest.mark.parametrize(
+    ("strategy", "moved"), [(Strategy.STRICT_FIFO, False), (Strategy.BEST_EFFORT_FIFO, True)]
+)
+def test_nobody_is_moved_to_wait_behind_the_head_of_a_strict_queue(
+    strategy: Strategy, moved: bool
+) -> None:
+    world = departments(small=of_quota(strategy, default=2), gang=of_quota(default=4))
+    world.observe(of_queue(running("small", MOVABLE, a=1), "small"))
+    world.observe(of_queue(pending("late", 2, priority=9), "small"))
+    world.rest()
+    world.observe(of_queue(pending("gang", 4, rack=True), "gang"))
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == ([GANG, MOVED] if moved else [MOVED])
+
+
+def test_the_head_of_a_strict_queue_moves_who_comes_behind_it_in_the_same_queue() -> None:
+    world = departments(main=of_quota(Strategy.STRICT_FIFO, default=5))
+    world.observe(running("small", MOVABLE, a=1))
+    world.observe(pending("gang", 4, priority=1, rack=True))
+    world.rest()
+    check_invariants(world.engine)
+    assert world.running() == [GANG, MOVED]
+
+
 def reactivate(world: ObedientCluster) -> None:
     small = world.workloads[MOVED]
     world.observe(replace(small, active=False))

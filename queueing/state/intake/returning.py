@@ -1,17 +1,19 @@
 """Which workloads would be judged again at once, in the same queue, if they were stopped."""
 
 from queueing.core.admissibility import refusal
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import ClusterQueueFact, Strategy, WorkloadFact
 from queueing.core.names import Key
+from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.state.intake.hindrances import why_held
+from queueing.state.intake.variants import tie_of
 from queueing.state.memory.memory import Memory
 
 SPARED = "Spared"
 """The reason of `Evicted` of a workload that could not save, and so was not stopped."""
 
 
-def would_return(memory: Memory, key: Key) -> WorkloadFact | None:
-    """Return the fact of a workload that holds quota and may be moved as far as queues go, or None.
+def would_return(memory: Memory, gang: Key, key: Key) -> WorkloadFact | None:
+    """Return the fact of a workload that may be moved for a gang as far as queues go, or None.
 
     Nothing would hold it back: no stopped queue, gate or backoff. One that could not save when it
     was to be stopped is not asked again until it has started anew, which its status says.
@@ -25,7 +27,21 @@ def would_return(memory: Memory, key: Key) -> WorkloadFact | None:
     queue = memory.objects.queues.get(local_queue.cluster_queue)
     if queue is None or why_held(memory, fact, local_queue) is not None:
         return None
-    return None if refusal(fact, queue, memory.objects.namespaces) else fact
+    if refusal(fact, queue, memory.objects.namespaces) or _is_behind(memory, gang, fact, queue):
+        return None
+    return fact
+
+
+def _is_behind(memory: Memory, gang: Key, fact: WorkloadFact, queue: ClusterQueueFact) -> bool:
+    """Say whether a workload would wait behind others of a StrictFIFO queue, besides the gang."""
+    pending = memory.queues.get(queue.name)
+    if pending is None or queue.strategy is not Strategy.STRICT_FIFO:
+        return False
+    timestamp = queue_timestamp(fact, memory.settings)
+    place = queue_key(fact, timestamp, tie=tie_of(memory, fact, queue.name))
+    firsts = (one for row in pending.lanes.values() for _, one in row.entries[:2])
+    items = (item for peers in firsts for _, item in peers.line[:2])
+    return any(one.order < place for one in items if one.fact.key != gang)
 
 
 def _could_not_save(fact: WorkloadFact) -> bool:
