@@ -265,6 +265,30 @@ def test_the_head_of_a_strict_queue_moves_who_comes_behind_it_in_the_same_queue(
     assert world.running() == [GANG, MOVED]
 
 
+@pytest.mark.parametrize("quota", [5, 8], ids=["quota for both", "more quota"])
+def test_a_move_is_needed_as_long_as_the_gang_waits_for_the_place(quota: int) -> None:
+    world = cluster(running("small", MOVABLE, a=1), quota=quota)
+    world.observe(pending("gang", 4, rack=True))
+    world.cycle()
+    assert world.engine.is_claimed(MOVED)
+
+
+def test_a_move_is_not_needed_for_what_is_promised_to_others_than_the_gang() -> None:
+    policy = builders.preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    others = replace(of_quota(default=1), preemption=policy)
+    world = departments(small=of_quota(default=1), gang=of_quota(default=4), others=others)
+    world.observe(of_queue(running("small", MOVABLE, a=1), "small"))
+    world.observe(of_queue(running("victim", None, b=1), "others"))
+    world.observe(of_queue(pending("gang", 4, rack=True), "gang"))
+    world.cycle()
+    world.observe(of_queue(pending("late", 1, priority=9), "others"))
+    world.cycle()
+    world.observe(Gone(kind=Kind.WORKLOAD, name="team/gang"))
+    world.cycle()
+    claimed = [key for key in world.draining() if world.engine.is_claimed(key)]
+    assert (world.draining(), claimed) == ([MOVED, Key("team/victim")], [Key("team/victim")])
+
+
 def reactivate(world: ObedientCluster) -> None:
     small = world.workloads[MOVED]
     world.observe(replace(small, active=False))

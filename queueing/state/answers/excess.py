@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from queueing.core.holders import Holder
 from queueing.core.names import Key, Uid
+from queueing.core.placed_usage import joined, places_of
 from queueing.state.memory.memory import Memory
 
 
@@ -29,7 +30,10 @@ def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
 
 
 def is_needed(memory: Memory, victim: Key) -> bool:
-    """Say whether the eviction of a workload is needed: others were promised what it gives back."""
+    """Say whether the eviction of a workload is needed: others were promised what it gives back.
+
+    That is its quota or its place. What is kept elsewhere for one that is moved it would not need.
+    """
     charge = memory.ledger.charges.get(victim)
     if charge is None or not charge.holder.evicted or not memory.rules.promises:
         return False
@@ -40,7 +44,12 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     root, promised = memory.root_of(holder.queue), memory.ledger.promised.values()
     if root is None or not any(memory.root_of(one.queue) is root for one in promised):
         return False  # it may hold more than its quota now, but nobody waits for it to leave
-    return _is_short(memory, holder)
+    with memory.tree.attempt():
+        if holder.elsewhere is not None:
+            memory.tree.remove_usage(holder.queue, holder.elsewhere)
+        places = joined(places_of(holder.usage))
+        has_place = all(map(memory.tree.forest.has_room, places))
+        return not has_place or _is_short(memory, holder)
 
 
 def _is_short(memory: Memory, holder: Holder) -> bool:
