@@ -225,7 +225,7 @@ def test_rows_of_a_line_are_those_of_the_api(
         shown = page.locator("#waiting tbody th").all_inner_texts()
         holds_quota = page.locator("#holding tbody th").all_inner_texts()
     assert shown == [f"{one['namespace']}/{one['name']}" for one in listed]
-    assert [one.partition("-")[0] for one in holds_quota] == ["page"]
+    assert {one.partition("-")[0] for one in holds_quota} == {"page"}  # earlier ones may end yet
 
 
 def explained_part(place: Installation, part: str) -> list[dict[str, Any]]:
