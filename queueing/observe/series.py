@@ -4,6 +4,7 @@ A controller of a thousand queues has a hundred thousand samples, and hardly any
 between two scrapes. Not for several threads.
 """
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +27,7 @@ def label_text(labels: Mapping[str, str]) -> str:
     return ",".join(f'{name}="{labels[name].translate(_ESCAPES)}"' for name in sorted(labels))
 
 
-class Sampled:
+class Sampled(ABC):
     """A series of any kind: its name, its labels as text, and what was written of it last."""
 
     __slots__ = ("_kept", "_labels", "_name")
@@ -47,8 +48,8 @@ class Sampled:
             self._kept = self._lines()
         return self._kept
 
-    def _lines(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _lines(self) -> str: ...
 
 
 class _Number(Sampled):
