@@ -62,6 +62,11 @@ class Holder:
         return self.reserved_at if stake is None or stake.started is None else stake.started
 
     @property
+    def rank(self) -> tuple[int, float, Uid]:
+        """The order in which those that run are stopped: lower priority, later reservation, uid."""
+        return self.priority, -self.reserved_at, self.uid
+
+    @property
     def protected_until(self) -> float:
         """When its minimum runtime is over."""
         return self.started + (0.0 if self.stake is None else self.stake.minimum_runtime_s)
@@ -104,7 +109,7 @@ class Holders(Protocol):
 
 
 def rank(holders: Iterable[Holder]) -> Ranked:
-    """Sort holders: evicted or promised ones first, lower priority, later reservation, uid."""
+    """Sort holders: evicted or promised ones first, then as those that run are stopped."""
     in_order = sorted(holders, key=_rank)
     return Ranked(in_order, any(one.stake is not None for one in in_order))
 
@@ -119,8 +124,8 @@ def exposed_by(holders: Iterable[Holder]) -> ByPriority:
     return found
 
 
-def _rank(holder: Holder) -> tuple[bool, int, float, Uid]:
-    return holder.runs, holder.priority, -holder.reserved_at, holder.uid
+def _rank(holder: Holder) -> tuple[bool, tuple[int, float, Uid]]:
+    return holder.runs, holder.rank
 
 
 def was_moved(workload: WorkloadFact) -> bool:

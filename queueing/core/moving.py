@@ -47,7 +47,7 @@ class Tenant(NamedTuple):
     @property
     def rank(self) -> tuple[int, float, Uid]:
         """The order in which tenants of a domain go: as victims of preemption do."""
-        return self.holder.priority, -self.holder.reserved_at, self.holder.uid
+        return self.holder.rank
 
 
 class Opening(NamedTuple):

@@ -41,7 +41,7 @@ def _turn(moved: Holder) -> Turn:
     """Return the rank of one that was moved: the most pods first, as a place was found for it."""
     places = places_of(moved.usage)
     pods = sum(amounts.get(PODS, 0) for one in places for amounts in one.usage.values())
-    return -pods, moved.priority, -moved.reserved_at, moved.uid
+    return -pods, moved.rank
 
 
 def _was_preempted(memory: Memory, key: Key) -> bool:

@@ -67,8 +67,8 @@ class Writes:
     """The same once that cycle has begun: until when a workload is held back."""
 
 
-Turn = tuple[int, int, float, Uid]
-"""Minus the number of pods, priority, minus the time of the reservation, uid."""
+Turn = tuple[int, tuple[int, float, Uid]]
+"""Minus the number of pods, and `Holder.rank`."""
 
 
 @dataclass(slots=True)
