@@ -337,7 +337,7 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         barred = allowance.bars(head.workload, head.queue, assignment.use)
         if barred is not None:
             return retry(entry, Mode.SKIPPED, *barred)
-    pod_sets = assignment.pod_sets()
+    pod_sets, forest = assignment.pod_sets(), world.tree.forest
     has_checks = entry.rules.fact.checks or head.workload.checks
     checks = _open_checks(entry, pod_sets, world.settings) if has_checks else ()
     if head.siblings and not (checks and world.settings.rules.reserves_beside):
@@ -353,15 +353,9 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         borrowing=assignment.borrow > 0,
         checks=checks,
         note=_note(entry) if assignment.passed_over or entry.demoted else "",
-        warnings=tuple(_doubts(entry, pod_sets, world)) if world.tree.forest.offers else (),
+        warnings=tuple(doubts(head.workload.pod_sets, pod_sets, forest)) if forest.offers else (),
     )
     return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())
-
-
-def _doubts(entry: Entry, held: tuple[PodSetAssignment, ...], world: World) -> Iterator[str]:
-    """Yield for which of its pods there are no nodes; Kueue never asks."""
-    if world.settings.placement.heeds_annotations:
-        yield from doubts(entry.head.workload.pod_sets, held, world.tree.forest)
 
 
 def _note(entry: Entry) -> str:

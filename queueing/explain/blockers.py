@@ -122,7 +122,7 @@ def of_checks(memory: Memory, fact: WorkloadFact) -> Iterator[Blocker]:
 def of_nodes(memory: Memory, fact: WorkloadFact, charge: Charge) -> Iterator[Blocker]:
     """Yield for which pods of an admitted workload there are no nodes, where that is known."""
     admission = charge.decision or fact.admission
-    if admission is not None and memory.settings.placement.heeds_annotations:
+    if admission is not None:
         for told_of in doubts(fact.pod_sets, admission.pod_sets, memory.tree.forest):
             yield _blocker("Place", f"Workload {fact.key}", told_of)
 

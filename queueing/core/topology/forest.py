@@ -31,7 +31,10 @@ class Forest:
     """
 
     def __init__(self, *, overlap: bool = True, further: bool = True) -> None:
-        """With `further` a flavor may have more topologies than the one that Kueue knows."""
+        """With `further` a flavor may have more topologies than the one that Kueue knows.
+
+        And pods of a flavor without any are held against its nodes.
+        """
         self._overlap, self._further = overlap, further
         self.journal = Journal()
         """The undo log of all trees."""
@@ -128,7 +131,12 @@ class Forest:
         node_labels: Mapping[str, str],
         tolerations: tuple[Toleration, ...],
     ) -> None:
-        """Add a flavor without a topology; nothing is ever used of what its nodes offer."""
+        """Add a flavor without a topology; nothing is ever used of what its nodes offer.
+
+        Nothing is added without `further`: nobody asks whether its nodes could hold pods.
+        """
+        if not self._further:
+            return
         tree = Tree("", (HOSTNAME,), node_labels=node_labels, tolerations=tolerations)
         for node in self._nodes.values():
             tree.put_node(node)
