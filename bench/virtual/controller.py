@@ -18,6 +18,7 @@ from bench.virtual.store import Store, Write
 from bench.virtual.tally import Tally
 from bench.virtual.trial import Trial
 from queueing.controller.decisions.cycles import BUDGET, GATHER_S, PATIENCE_S
+from queueing.controller.decisions.late_evictions import EVICTED_AFTER_S
 from queueing.core.decisions import Admit, Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
@@ -65,6 +66,8 @@ class Controller:
     tally: Tally
     effort: Effort
     trial: Trial
+    evicts_late: bool
+    """Whether victims are evicted a moment after they were chosen, if that is still needed."""
     _slots: Slots = field(default_factory=Slots)
     _known: dict[Key, tuple[WorkloadFact, int]] = field(default_factory=dict)
     """Workloads as last seen, with their versions."""
@@ -177,10 +180,26 @@ class Controller:
                     self._reasons.note(decision)
                 case Preempt(already_evicted=True) | Place() | Strand():  # no load places pods
                     pass
+                case Preempt() if self.evicts_late:
+                    self.store.time.after(EVICTED_AFTER_S, partial(self._evict_late, decision))
                 case _:
                     self._reasons.forget(decision.workload)
                     self.tally.decided(decision, self._decided_at)
                     self._slots.submit(decision.workload, partial(self._write, decision))
+
+    def _evict_late(self, decision: Preempt, _now: float) -> None:
+        """Write an eviction when its time has come, if anybody still needs it."""
+        self._take(partial(self._evict_if_needed, decision))
+
+    def _evict_if_needed(self, decision: Preempt) -> None:
+        if self._successor is not None:
+            return
+        if self.engine.stands_by(decision):
+            self._slots.submit(decision.workload, partial(self._write, decision))
+            return
+        with self.effort.measured():
+            self.engine.settle(Outcome(decision=decision, verdict=Verdict.WITHDRAWN))
+        self._wake()
 
     def _write(self, decision: Admit | Preempt) -> None:
         fact, version = self._known[decision.workload]

@@ -56,7 +56,8 @@ class World:
         with self.effort.measured():
             for fact in self.load.objects():
                 engine.observe(fact)
-        self.leader = Controller(engine, self.store, self.tally, self.effort, self.trial)
+        late = settings.rules.evicts_late
+        self.leader = Controller(engine, self.store, self.tally, self.effort, self.trial, late)
         for key, fact in self.store.workloads.items():
             self.leader.watch(fact, self.store.versions[key])
 

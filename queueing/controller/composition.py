@@ -209,6 +209,7 @@ class Parts:
                 finalizers=self.finalizers,
                 waiting_reasons=self.waiting_reasons,
                 late_reservations=self._late_reservations,
+                late_evictions=self._rules.settings.rules.evicts_late,
             )
         )
 

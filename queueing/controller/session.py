@@ -94,6 +94,7 @@ class Session:
         with_share = self._rules.settings.fair_sharing is not None
         yield "cycles", parts.cycles.run()
         yield "unknown outcomes", parts.effects.resolve()
+        yield "late evictions", parts.effects.late_evictions.run()
         yield "reasons to wait", parts.waiting_reasons.run(parts.writer, parts.deferral)
         yield "what can wait", parts.deferral.run()
         yield "finalizers", parts.finalizers.run()

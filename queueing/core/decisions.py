@@ -207,14 +207,17 @@ class Verdict(StrEnum):
     DONE = "Done"
     REFUSED = "Refused"
     UNKNOWN = "Unknown"
+    WITHDRAWN = "Withdrawn"
+    """It was not written, because nobody needed it any more."""
 
 
 @value()
 class Outcome:
     """How the write of a decision ended.
 
-    If it was refused, the assumed decision is taken back. If it was done, or that is unknown, it
-    stays assumed until the next fact of the workload (from the watch, or a quorum read).
+    If it was refused or withdrawn, the assumed decision is taken back. If it was done, or that is
+    unknown, it stays assumed until the next fact of the workload (from the watch, or a quorum
+    read).
     """
 
     decision: Written

@@ -45,6 +45,9 @@ class Rules:
     """Pods that are not ready block the admissions of their own tree of cohorts, once admitted."""
     drops_stale_checks: bool = True
     """States of checks that do not apply any more do not delay an admission."""
+    evicts_late: bool = True
+    """A victim is evicted a second after it was chosen, if what it would give back is still
+    promised to anybody."""
     moves: bool = True
     """Workloads whose CheckpointPolicy allows it are moved, to open a domain for a larger gang."""
     reserves_beside: bool = True

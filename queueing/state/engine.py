@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Cycle, Outcome, Place, Strand, Verdict, Wait
+from queueing.core.decisions import Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
 from queueing.core.facts import (
     Fact,
     Gone,
@@ -24,7 +24,7 @@ from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.rounds import Pause
 from queueing.core.settings import Settings
 from queueing.state.answers import reports
-from queueing.state.answers.excess import exceeds, is_needed
+from queueing.state.answers.excess import exceeds, is_due, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
 from queueing.state.credits.records import Records
 from queueing.state.intake.outcomes import stands, take_outcome
@@ -77,8 +77,13 @@ class Engine:
         else:
             self._inbox.append(partial(take_outcome, self._memory, outcome))
 
-    def stands_by(self, decision: Place | Strand) -> bool:
-        """Say whether a second pass was neither dropped nor decided anew since it was decided."""
+    def stands_by(self, decision: Place | Strand | Preempt) -> bool:
+        """Say whether a decision was neither dropped nor decided anew since it was made.
+
+        An eviction is also dropped when nobody was promised what the victim would give back.
+        """
+        if isinstance(decision, Preempt):
+            return is_due(self._memory, decision)
         return stands(self._memory, decision)
 
     def cycle(self, now: float, budget: int | None = None, pause: Pause | None = None) -> Cycle:

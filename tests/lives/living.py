@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Self
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict
+from queueing.core.decisions import Admit, Cycle, Decision, Outcome, Preempt, Verdict
 from queueing.core.facts import (
     Admission,
     CheckPhase,
@@ -63,7 +63,10 @@ class LivingCluster:
         """Of which write of the next cycle the outcome is unknown, and whether it is written."""
         self.reasons = WaitingReasons()
         self.late = False
-        """Whether the engine is told of the next cycle's writes only after another step."""
+        """Whether the engine is told of the next cycle's writes only after another step, and
+        victims are evicted only then, if they still have to be."""
+        self.held_back: list[Preempt] = []
+        """Evictions that were decided and are not written yet."""
         self.submitted = 0
         self.preemptions: list[Preempt] = []
         """Every preemption carried out, without those of victims already evicted."""
@@ -166,6 +169,7 @@ class LivingCluster:
         """Forget the engine and start a new one from what is stored."""
         self.untold.clear()
         self.unanswered.clear()
+        self.held_back.clear()
         self.engine = self.successor()
         self.seen["restart"] += 1
 
@@ -190,7 +194,12 @@ class LivingCluster:
             for account in self.accounts:
                 self.engine.observe(account)
         self.reasons.note(cycle, late=self.late)
-        writes = [one for one in cycle.decisions if _is_write(one)]
+        due, writes = self._due(), list(filter(_is_write, cycle.decisions))
+        late = self.late and not writes
+        if self.late and self.settings.rules.evicts_late:
+            self.held_back = [one for one in writes if isinstance(one, Preempt)]
+            writes = [one for one in writes if isinstance(one, Admit)]
+        writes = [*due, *writes]
         for at, decision in enumerate(writes):
             if isinstance(decision, Admit | Preempt):
                 self.settle(decision, self._luck(at, len(writes), decision))
@@ -198,7 +207,16 @@ class LivingCluster:
             self.refuse = self.lose = None
         if not self.late:
             self.tell()
-        self.late = self.late and not writes
+        self.late = late
+
+    def _due(self) -> list[Decision]:
+        """Return the evictions held back that are still needed; the engine takes others back."""
+        held, self.held_back = self.held_back, []
+        needed = [one for one in held if self.engine.stands_by(one)]
+        for one in held:
+            if one not in needed:
+                self.settle(one, Verdict.WITHDRAWN)
+        return list[Decision](needed)
 
     def settle(self, decision: Admit | Preempt, verdict: Verdict) -> None:
         """Let a write end, and tell the engine how."""
@@ -315,7 +333,7 @@ class LivingCluster:
             for key in draining:
                 self.drain(key)
             self.tend()
-            moves = any(map(_is_write, cycle.decisions))
+            moves = self.held_back or any(map(_is_write, cycle.decisions))
             if cycle.finished and not draining and not moves and not self.untold:
                 return step
         raise NeverRestsError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")

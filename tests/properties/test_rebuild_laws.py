@@ -67,7 +67,8 @@ def carry_over(known: Item, new: Memory) -> None:
 
 def is_known(cluster: LivingCluster) -> bool:
     """Say whether the engine knows all that is stored, and holds nobody back after refusals."""
-    return not cluster.untold and not cluster.unanswered and not cluster.seen["Admit Refused"]
+    waits = cluster.untold or cluster.unanswered or cluster.held_back
+    return not waits and not cluster.seen["Admit Refused"]
 
 
 def come_to_rest(cluster: LivingCluster) -> None:

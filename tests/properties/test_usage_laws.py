@@ -37,7 +37,7 @@ def holders_in(cluster: LivingCluster, queue: QueueName) -> list[WorkloadFact]:
 
 def is_told(cluster: LivingCluster) -> bool:
     """Say whether the engine knows all that is stored."""
-    return not cluster.untold and not cluster.unanswered
+    return not (cluster.untold or cluster.unanswered or cluster.held_back)
 
 
 def assert_usage_is_the_sum(cluster: LivingCluster) -> None:

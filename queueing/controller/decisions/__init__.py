@@ -2,5 +2,5 @@
 
 Invariant: every write ends as done, refused or unknown (`kube.outcome`), and the engine takes only
 a refused decision back. Reading order: `cycles` is the loop that runs the engine when something
-changed; `effects` carries out what it decided.
+changed; `effects` carries out what it decided, `late_evictions` holds some of it back.
 """

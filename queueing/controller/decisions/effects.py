@@ -15,6 +15,7 @@ from typing import assert_never
 
 import msgspec
 
+from queueing.controller.decisions.late_evictions import LateEvictions
 from queueing.controller.intake.pump import Pump
 from queueing.controller.queues.finalizers import Finalizers
 from queueing.controller.term import Term
@@ -62,6 +63,8 @@ class EffectDependencies:
     """Keep a ClusterQueue and flavors while quota of them is held."""
     waiting_reasons: WaitingReasons
     late_reservations: LateReservations
+    late_evictions: bool
+    """Whether victims are evicted a moment after they were chosen, if that is still needed."""
 
 
 class Effects:
@@ -71,6 +74,7 @@ class Effects:
         self._dependencies, self._term = dependencies, dependencies.term
         self._waiting_reasons = dependencies.waiting_reasons
         self._unknown: dict[Key, tuple[kube.Write, kube.Unknown]] = {}
+        self.late_evictions = LateEvictions(self._term, self._submit_eviction)
 
     def carry_out(self, cycle: Cycle, took_s: float) -> None:
         """Report a cycle that took so long, and submit its writes to the writer; does not await."""
@@ -82,7 +86,7 @@ class Effects:
                     self._dependencies.late_reservations.claim(decision.uid)
                     self._submit(decision.workload, partial(self._reserve, decision, cycle.now))
                 case Preempt(already_evicted=False):
-                    self._submit(decision.workload, partial(self._preempt, decision, cycle.now))
+                    self._choose(decision, cycle.now)
                 case Preempt():
                     pass
                 case Wait():
@@ -104,6 +108,16 @@ class Effects:
                 found = await self._term.writes.resolve(write, unknown)
                 if not isinstance(found, kube.Unknown) and await self._learn(key, write):
                     del self._unknown[key]
+
+    def _choose(self, decision: Preempt, decided: float) -> None:
+        migrates = decision.reason is PreemptionReason.FLAVOR_MIGRATION
+        if self._dependencies.late_evictions and not migrates:
+            self.late_evictions.hold(decision, decided)
+        else:
+            self._submit_eviction(decision, decided)
+
+    def _submit_eviction(self, decision: Preempt, decided: float) -> None:
+        self._submit(decision.workload, partial(self._preempt, decision, decided))
 
     def _submit(self, key: Key, job: Job) -> None:
         self._dependencies.writer.submit(key, WriteClass.ADMISSION, job)

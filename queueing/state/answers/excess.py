@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from queueing.core.decisions import Preempt
 from queueing.core.holders import Holder
 from queueing.core.names import Key, Uid
 from queueing.core.placed_usage import joined, places_of
@@ -50,6 +51,12 @@ def is_needed(memory: Memory, victim: Key) -> bool:
         places = joined(places_of(holder.usage))
         has_place = all(map(memory.tree.forest.has_room, places))
         return not has_place or _is_short(memory, holder)
+
+
+def is_due(memory: Memory, decision: Preempt) -> bool:
+    """Say whether an eviction that is not written yet still has its victim, and is needed."""
+    preemptor = memory.ledger.evicting.get(decision.workload)
+    return preemptor == decision.preemptor_uid and is_needed(memory, decision.workload)
 
 
 def _is_short(memory: Memory, holder: Holder) -> bool:

@@ -40,6 +40,9 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     elif outcome.verdict is Verdict.REFUSED:
         take_back_eviction(memory, fact)
         _count_refusal(memory, key, decision.preemptor)
+    elif outcome.verdict is Verdict.WITHDRAWN:
+        if memory.ledger.evicting.get(key) == decision.preemptor_uid:
+            take_back_eviction(memory, fact)
     elif outcome.verdict is Verdict.UNKNOWN and key in memory.ledger.evicting:
         memory.writes.unknown.add(key)
 
