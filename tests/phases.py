@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from queueing.core.facts import WorkloadFact
-from queueing.core.lifecycle.rules import held_by
+from queueing.lifecycle.rules import held_by
 
 
 class Phase(StrEnum):

@@ -17,6 +17,7 @@ MAPPED = [
     "cli",
     "serving",
     "explain",
+    "lifecycle",
     "kinds",
     "kinds/builtin",
     *(

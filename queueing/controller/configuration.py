@@ -7,7 +7,6 @@ from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.controller.admission_policies.rendering import PolicyRules
 from queueing.controller.decisions.cycles import BUDGET
 from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
-from queueing.core.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBackoff
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.health import KUEUE_HEALTH, HealthRules
 from queueing.kinds.compiler import Kind
@@ -15,6 +14,7 @@ from queueing.kinds.external import external_kind
 from queueing.kinds.registry import ELASTIC, pods_on, queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
+from queueing.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBackoff
 from queueing.observe.metric_rows import MetricGroup
 from queueing.translate.configuration import (
     ELASTIC_JOBS,

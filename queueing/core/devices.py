@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 from queueing.core.names import FlavorName, ResourceName
 
+INADMISSIBLE = "Inadmissible"
+"""The reason of `Requeued=False` of a Workload for which the cluster has too few devices."""
+UNSUPPORTED = "UnsupportedDeviceRequest"
+"""Why a workload is deactivated whose pods cannot share the devices that they ask for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceOffer:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from queueing.core.devices import DeviceAsk
+from queueing.core.devices import UNSUPPORTED, DeviceAsk
 from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
-from queueing.core.lifecycle.steps import Cause
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable, Unsuitable
 from queueing.core.selectors import Requirement, fault, meets, untolerated
@@ -128,8 +127,7 @@ def _why_not_served(flavor: FlavorFact, ask: DeviceAsk, pods: int) -> str | None
         return None
     told = f"its devices serve {offer.pods_max} of {pods} pods"
     if offer.together:
-        reason = Cause.UNSUPPORTED_DEVICE_REQUEST
-        told = f"{reason}: {pods} pods: one claim can be used by {offer.pods_max}"
+        told = f"{UNSUPPORTED}: {pods} pods: one claim can be used by {offer.pods_max}"
     return f"flavor {flavor.name}: {told}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from queueing.core.decisions import Admit, Place, Preempt, PreemptionReason, Strand
 from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
-from queueing.core.lifecycle.steps import Evict, EvictionReason
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.outbound import messages
 
 _REQUEUES_AT_ONCE = frozenset({"Preempted", "NodeFailures", "FlavorMigration"})

@@ -23,9 +23,9 @@ from queueing.core.facts import (
     LocalQueueFact,
     WorkloadFact,
 )
-from queueing.core.lifecycle.rules import StopPolicies, told_to_leave
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.settings import Settings
+from queueing.lifecycle.rules import StopPolicies, told_to_leave
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 

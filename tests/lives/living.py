@@ -25,11 +25,11 @@ from queueing.core.facts import (
     LocalQueueFact,
     WorkloadFact,
 )
-from queueing.core.lifecycle import steps
-from queueing.core.lifecycle.rules import LifeRules, StopPolicies, judge
-from queueing.core.lifecycle.steps import Condemn, ConfirmAdmission, Deactivate, Evict
 from queueing.core.names import Key
 from queueing.core.settings import Settings
+from queueing.lifecycle import steps
+from queueing.lifecycle.rules import LifeRules, StopPolicies, judge
+from queueing.lifecycle.steps import Condemn, ConfirmAdmission, Deactivate, Evict
 from queueing.state.engine import Engine
 from tests.lives.random_events import Life
 from tests.lives.reasons import WaitingReasons

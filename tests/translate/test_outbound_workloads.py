@@ -5,7 +5,8 @@ import pytest
 
 from queueing.core.decisions import Admit, Reason, Requeue, Wait
 from queueing.core.facts import PodSetAssignment, WorkloadFact
-from queueing.core.lifecycle.steps import (
+from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName, Uid
+from queueing.lifecycle.steps import (
     Cause,
     Condemn,
     Evict,
@@ -14,8 +15,7 @@ from queueing.core.lifecycle.steps import (
     Return,
     SetAside,
 )
-from queueing.core.lifecycle.steps import Requeue as RequeueStep
-from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName, Uid
+from queueing.lifecycle.steps import Requeue as RequeueStep
 from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.workloads import workload as to_fact
 from queueing.translate.outbound import workloads as outbound

@@ -22,10 +22,10 @@ from queueing.checkpoints.wire.objects import Pod
 from queueing.checkpoints.wire.pods import has_spoken_last
 from queueing.controller.stores.indexes import Index
 from queueing.controller.term import Term
-from queueing.core.lifecycle.steps import Cause, Condemn
 from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
+from queueing.lifecycle.steps import Cause, Condemn
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.view import JobView

@@ -12,11 +12,11 @@ from queueing.checkpoints.shell.effective_terms import effective
 from queueing.checkpoints.shell.observing import owners
 from queueing.checkpoints.wire.nodes import Node, message, taints
 from queueing.controller.term import Term
-from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube.listing import list_all
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Identified, Meta

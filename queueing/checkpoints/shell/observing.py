@@ -13,8 +13,8 @@ from queueing.checkpoints.rules.step import Happening
 from queueing.checkpoints.wire.nodes import named_in
 from queueing.checkpoints.wire.outbound import epoch_of
 from queueing.controller.stores.objects import Objects
-from queueing.core.lifecycle.steps import Cause, EvictionReason
 from queueing.core.names import Key
+from queueing.lifecycle.steps import Cause, EvictionReason
 from queueing.state.intake.marks import preemptor_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload

@@ -15,7 +15,7 @@ from queueing.checkpoints.wire import names
 from queueing.checkpoints.wire.nodes import named_in
 from queueing.controller.stores.objects import Objects
 from queueing.core.decisions import PreemptionReason
-from queueing.core.lifecycle.steps import EvictionReason
+from queueing.lifecycle.steps import EvictionReason
 from queueing.translate.wire.workloads import Workload
 from queueing_api.config.duration import seconds_of
 

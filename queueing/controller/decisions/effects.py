@@ -34,11 +34,11 @@ from queueing.core.decisions import (
     Written,
 )
 from queueing.core.decisions import Outcome as Settlement
-from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.kube import outcome as kube
 from queueing.kube.errors import ConflictError, KubeError, NotFoundError
 from queueing.kube.writer import Job, WriteClass, Writer
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.inbound.given_hosts import awaits_places
 from queueing.translate.inbound.placement import placement
 from queueing.translate.labels import JOB_UID

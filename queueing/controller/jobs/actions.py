@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from queueing.controller.jobs.parts import Part
-from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import Key
+from queueing.lifecycle.steps import EvictionReason
 from queueing.translate.jobs.composition import Origin
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView

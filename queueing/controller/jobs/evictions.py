@@ -3,8 +3,8 @@
 from queueing.controller.jobs.actions import BreakUp
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.term import Term
-from queueing.core.lifecycle.rules import RequeueBackoff
-from queueing.core.lifecycle.steps import Cause, Condemn, Evict, EvictionReason
+from queueing.lifecycle.rules import RequeueBackoff
+from queueing.lifecycle.steps import Cause, Condemn, Evict, EvictionReason
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 

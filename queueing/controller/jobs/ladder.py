@@ -28,7 +28,7 @@ from queueing.controller.jobs.actions import (
 )
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
-from queueing.core.lifecycle.steps import EvictionReason
+from queueing.lifecycle.steps import EvictionReason
 from queueing.translate import labels
 from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.wire.workloads import Workload

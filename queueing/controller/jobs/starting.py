@@ -18,7 +18,6 @@ from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.objects import Objects
 from queueing.controller.work_queues import Features
 from queueing.controller.writing.leader_writes import LeaderWrites, all_of, outcomes
-from queueing.core.lifecycle.steps import Cause
 from queueing.kube.client import Call
 from queueing.kube.errors import (
     BadRequestError,
@@ -28,6 +27,7 @@ from queueing.kube.errors import (
     NotPermittedError,
     NotSentError,
 )
+from queueing.lifecycle.steps import Cause
 from queueing.translate import labels
 from queueing.translate.jobs.gang import part_of
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of

@@ -13,7 +13,6 @@ from queueing.controller.placement.placed_workloads import PlacedWorkloads, name
 from queueing.controller.placement.pods import Pods
 from queueing.controller.term import Term
 from queueing.controller.writing.leader_writes import all_of
-from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.core.selectors import Toleration
 from queueing.core.topology.assignment import HOSTNAME
@@ -22,6 +21,7 @@ from queueing.kube.errors import NotFoundError
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.kube.resources import PODS
 from queueing.kube.workqueue import WorkQueue
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.inbound.given_hosts import hosts_of, tolerations_on
 from queueing.translate.inbound.placement import health
 from queueing.translate.jobs.placed_pods import PlacedPod, is_bound_for

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from queueing.controller.jobs.actions import Discard, Follow, LetGo, Match
 from queueing.controller.jobs.ladder import is_held_by_us
-from queueing.core.lifecycle.rules import ON_HOLD
 from queueing.kinds.hooks import PodGroups
 from queueing.kinds.jobs import DescribedJob
+from queueing.lifecycle.rules import ON_HOLD
 from queueing.translate.jobs.composition import follows
 from queueing.translate.jobs.group_workload import GroupOfPods
 from queueing.translate.wire.workloads import Workload

@@ -24,8 +24,8 @@ from queueing.core.decisions import (
     Wait,
     Written,
 )
-from queueing.core.lifecycle.steps import PodsUnready
 from queueing.core.selectors import Selector
+from queueing.lifecycle.steps import PodsUnready
 from queueing.observe.logs import decision as log_decision
 from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.spans import NOT_KNOWN, Placed, root_of

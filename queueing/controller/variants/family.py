@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.core.facts import ClusterQueueFact
-from queueing.core.lifecycle.rules import ON_HOLD
 from queueing.core.names import FlavorName
 from queueing.core.variants import Migration, is_below_last, place
+from queueing.lifecycle.rules import ON_HOLD
 from queueing.translate.jobs.variants import runs_by, variant_of
 from queueing.translate.wire.workloads import Workload
 

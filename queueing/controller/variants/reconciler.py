@@ -18,13 +18,13 @@ from queueing.controller.variants.family import Family, family_of, is_running
 from queueing.controller.workloads.late_reservations import LateReservations
 from queueing.controller.writing.leader_writes import workload_target
 from queueing.core.decisions import Requeue
-from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
 from queueing.core.reasons import GATED
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError
 from queueing.kube.outcome import Done, Unknown
 from queueing.kube.resources import WORKLOADS
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs.slices import slice_name
 from queueing.translate.jobs.variants import (

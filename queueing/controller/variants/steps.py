@@ -14,8 +14,8 @@ from queueing.controller.variants.family import (
     is_condemned,
     is_running,
 )
-from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import FlavorName
+from queueing.lifecycle.steps import EvictionReason
 from queueing.translate import labels
 from queueing.translate.jobs.variants import follows_parent, has_variants
 from queueing.translate.wire.workloads import Workload

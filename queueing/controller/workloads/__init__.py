@@ -1,6 +1,6 @@
 """What happens to a Workload besides decisions about quota and the start and stop of its Jobs.
 
-Reading order: `reconciler` takes the step that the lifecycle (`core.lifecycle`) says is due, such
+Reading order: `reconciler` takes the step that the lifecycle (`lifecycle`) says is due, such
 as an eviction for a stop policy, a timeout or the end of its retention. `departing_pods` tells it
 whether a deleted Job still has pods, `reservation_problems` what is wrong with a reservation.
 `waiting_reasons` writes why a Workload waits. `late_reservations` finds reservations that an

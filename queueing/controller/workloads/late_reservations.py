@@ -7,8 +7,8 @@ evicted before any pod of it starts, the newest of several first.
 """
 
 from queueing.controller.stores.objects import Objects
-from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.core.names import Key
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.state.engine import Engine
 from queueing.translate.jobs.variants import parent_of
 from queueing.translate.wire.workloads import Workload

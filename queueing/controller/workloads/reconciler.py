@@ -4,7 +4,7 @@ Called by the `workers` of `session`, with the key of a Workload that `intake`, 
 earlier look put in its work queue.
 
 Steps are evictions (stop policies, failed checks, timeouts), admissions after all checks are ready,
-deactivation, requeueing and retention; `core.lifecycle.rules.judge` decides which is due.
+deactivation, requeueing and retention; `lifecycle.rules.judge` decides which is due.
 """
 
 import logging
@@ -25,8 +25,12 @@ from queueing.controller.writing.leader_writes import job_target
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
 from queueing.core.facts import StopPolicy, WorkloadFact
-from queueing.core.lifecycle.rules import LifeRules, StopPolicies, judge
-from queueing.core.lifecycle.steps import (
+from queueing.core.names import Key, Uid
+from queueing.kinds.registry import KNOWN
+from queueing.kube.deletion import this_life
+from queueing.kube.resources import WORKLOADS
+from queueing.lifecycle.rules import LifeRules, StopPolicies, judge
+from queueing.lifecycle.steps import (
     Cause,
     Condemn,
     ConfirmAdmission,
@@ -38,10 +42,6 @@ from queueing.core.lifecycle.steps import (
     SetAside,
     Step,
 )
-from queueing.core.names import Key, Uid
-from queueing.kinds.registry import KNOWN
-from queueing.kube.deletion import this_life
-from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs import batch

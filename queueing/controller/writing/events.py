@@ -9,9 +9,9 @@ end with its address on the page, where that of the page is configured, but for 
 from collections.abc import Iterable
 from typing import Protocol
 
-from queueing.core.lifecycle.steps import Evict
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
+from queueing.lifecycle.steps import Evict
 from queueing.translate.jobs.composition import API_VERSION
 from queueing.translate.jobs.view import JobView
 from queueing.translate.page_links import workload_page

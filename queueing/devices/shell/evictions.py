@@ -9,13 +9,13 @@ never exceeds what was admitted; but if that quota is in use by others now, the 
 from dataclasses import dataclass
 
 from queueing.controller.term import Term
-from queueing.core.lifecycle.steps import Evict, EvictionReason
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.devices.rules.messages import OUTGROWN, REPLACED
 from queueing.devices.shell.starting import parts_of
 from queueing.devices.wire.asks import devices_of
 from queueing.devices.wire.bound import asked_by_users
 from queueing.devices.wire.names import CLAIM_SPECS
+from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.problems import Problems
 from queueing.translate.wire.workloads import Workload

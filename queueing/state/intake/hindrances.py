@@ -5,8 +5,8 @@ queue, as in Kueue. The others count nowhere.
 """
 
 from queueing.core.decisions import Reason, Requeue, Wait
+from queueing.core.devices import INADMISSIBLE
 from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
-from queueing.core.lifecycle.rules import INADMISSIBLE
 from queueing.core.names import name_of
 from queueing.core.variants import THROUGH_VARIANTS
 from queueing.state.intake.variants import is_parent, why_outdone

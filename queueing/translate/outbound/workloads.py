@@ -10,9 +10,12 @@ from typing import Any
 import msgspec
 
 from queueing.core.decisions import Admit, Place, Reason, Wait
+from queueing.core.devices import INADMISSIBLE
 from queueing.core.facts import PodSetAssignment
-from queueing.core.lifecycle.rules import INADMISSIBLE, ON_HOLD
-from queueing.core.lifecycle.steps import (
+from queueing.core.reasons import GATED
+from queueing.core.topology.encoding import encode
+from queueing.lifecycle.rules import ON_HOLD
+from queueing.lifecycle.steps import (
     Cause,
     Condemn,
     Evict,
@@ -22,8 +25,6 @@ from queueing.core.lifecycle.steps import (
     Return,
     SetAside,
 )
-from queueing.core.reasons import GATED
-from queueing.core.topology.encoding import encode
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound import checks
 from queueing.translate.outbound.conditions import Conditions, patch

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from queueing.controller.variants import steps
 from queueing.controller.variants.family import Family, family_of
 from queueing.core.facts import ClusterQueueFact, FlavorQuotas, ResourceGroup
-from queueing.core.lifecycle.steps import EvictionReason
 from queueing.core.names import FlavorName, QueueName, ResourceName
 from queueing.core.variants import Migration
+from queueing.lifecycle.steps import EvictionReason
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.variants import followed, follows_parent
 from queueing.translate.wire.workloads import TopologyAssignment, Workload

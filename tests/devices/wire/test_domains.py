@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from queueing.core.lifecycle.steps import Cause
 from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire.names import CHANNEL, COMPUTE_DOMAIN
 from queueing.devices.wire.realisation import ClaimOwner, Realisation, realise
+from queueing.lifecycle.steps import Cause
 from queueing.translate.wire.meta import Meta
 from tests.devices.fleet import (
     around,

@@ -10,7 +10,8 @@ from queueing.core.facts import (
     StopPolicy,
     WorkloadFact,
 )
-from queueing.core.lifecycle.rules import (
+from queueing.core.names import CheckName, Key, QueueName, Uid
+from queueing.lifecycle.rules import (
     Life,
     LifeRules,
     PodsReadyRules,
@@ -18,7 +19,7 @@ from queueing.core.lifecycle.rules import (
     StopPolicies,
     judge,
 )
-from queueing.core.lifecycle.steps import (
+from queueing.lifecycle.steps import (
     Cause,
     Condemn,
     ConfirmAdmission,
@@ -31,7 +32,6 @@ from queueing.core.lifecycle.steps import (
     Return,
     SetAside,
 )
-from queueing.core.names import CheckName, Key, QueueName, Uid
 from tests.phases import Phase, phase_of
 
 OPEN = StopPolicies(local=StopPolicy.NONE, cluster=StopPolicy.NONE)

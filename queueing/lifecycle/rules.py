@@ -7,8 +7,9 @@ next step that is due or, if none is, when to call it again.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from queueing.core.devices import INADMISSIBLE
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
-from queueing.core.lifecycle.steps import (
+from queueing.lifecycle.steps import (
     Cause,
     Condemn,
     ConfirmAdmission,
@@ -26,8 +27,6 @@ from queueing.core.lifecycle.steps import (
 ON_HOLD = "OnHold"
 """The reason of `Requeued=False` of a Workload whose object asks for no pods: whoever follows that
 object queues it again."""
-INADMISSIBLE = "Inadmissible"
-"""The reason of `Requeued=False` of a Workload for which the cluster has too few devices."""
 
 
 def held_by(workload: WorkloadFact) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from queueing.core.devices import UNSUPPORTED
+
 
 class EvictionReason(StrEnum):
     """Why a Workload is evicted: the reasons of the condition `Evicted`."""
@@ -39,7 +41,7 @@ class Cause(StrEnum):
     ADMISSION_CHECK = "AdmissionCheck"
     DEVICE_REQUEST_INVALID = "DeviceRequestInvalid"
     """The API server refuses the ResourceClaims that its admission needs."""
-    UNSUPPORTED_DEVICE_REQUEST = "UnsupportedDeviceRequest"
+    UNSUPPORTED_DEVICE_REQUEST = UNSUPPORTED
     NAME_CONFLICT = "NameConflict"
     """The name of its claim template is taken by an object that is not ours."""
     COMPUTE_DOMAINS_NOT_INSTALLED = "ComputeDomainsNotInstalled"
