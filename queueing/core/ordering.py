@@ -4,8 +4,8 @@ from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import WorkloadFact
 from queueing.core.settings import RequeuingTimestamp, Settings
 
-QueueKey = tuple[float, int, int, float, str]
-"""Sorts ascending: usage of the LocalQueue, sticky, priority, timestamp, uid."""
+QueueKey = tuple[bool, int, float, str]
+"""Sorts ascending: sticky, priority, timestamp, uid."""
 
 
 def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
@@ -33,16 +33,11 @@ def queue_timestamp(workload: WorkloadFact, settings: Settings) -> float:
 
 
 def queue_key(
-    workload: WorkloadFact,
-    timestamp: float,
-    *,
-    local_usage: float = 0.0,
-    sticky: bool = False,
-    tie: str = "",
+    workload: WorkloadFact, timestamp: float, *, sticky: bool = False, tie: str = ""
 ) -> QueueKey:
     """Return the place of a workload in its queue; the smallest is the head.
 
-    `local_usage` is the usage history of its LocalQueue with admission fair sharing; `sticky` marks
-    a workload whose preemptions are in progress; `tie` decides between equals, else the uid.
+    `sticky` marks a workload whose preemptions are in progress; `tie` decides between equals, else
+    the uid.
     """
-    return local_usage, 0 if sticky else 1, -workload.priority, timestamp, tie or workload.uid
+    return not sticky, -workload.priority, timestamp, tie or workload.uid

@@ -69,11 +69,10 @@ def named(name: str, priority: int = 0, created: float = 0.0) -> WorkloadFact:
 
 def test_the_order_in_a_queue() -> None:
     keys = {
-        "light local queue": queue_key(named("e", 0, 9), 9.0, local_usage=1.0),
-        "sticky": queue_key(named("d", 0, 9), 9.0, local_usage=2.0, sticky=True),
-        "high priority": queue_key(named("c", 7, 9), 9.0, local_usage=2.0),
-        "early": queue_key(named("z", 1, 1), 1.0, local_usage=2.0),
-        "smaller uid": queue_key(named("a", 1, 2), 2.0, local_usage=2.0),
-        "larger uid": queue_key(named("b", 1, 2), 2.0, local_usage=2.0),
+        "sticky": queue_key(named("d", 0, 9), 9.0, sticky=True),
+        "high priority": queue_key(named("c", 7, 9), 9.0),
+        "early": queue_key(named("z", 1, 1), 1.0),
+        "smaller uid": queue_key(named("a", 1, 2), 2.0),
+        "larger uid": queue_key(named("b", 1, 2), 2.0),
     }
     assert sorted(keys, key=lambda one: keys[one]) == list(keys)

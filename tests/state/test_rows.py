@@ -21,7 +21,7 @@ GROUPS = [Peers(QueueName("main"), number, demand_of(JOB), None, 0, {}) for numb
 
 
 def place(number: int) -> QueueKey:
-    return 0.0, 1, 0, float(number), ""
+    return True, 0, float(number), ""
 
 
 @tries(max_examples=100, deadline=None, derandomize=True)

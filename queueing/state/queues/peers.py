@@ -77,7 +77,7 @@ class Item:
     @property
     def is_sticky(self) -> bool:
         """Whether it goes before others of its queue, because its preemptions are in progress."""
-        return not self.order[1]
+        return not self.order[0]
 
     def __lt__(self, other: Item) -> bool:
         return self.fact.key < other.fact.key
