@@ -18,6 +18,7 @@ from queueing.lifecycle.steps import (
 from queueing.lifecycle.steps import Requeue as RequeueStep
 from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.workloads import workload as to_fact
+from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 from tests.phases import Phase, phase_of
@@ -87,7 +88,7 @@ PREEMPTED = Evict(reason=EvictionReason.PREEMPTED, message="make room")
 
 def test_without_checks_reservation_and_admission_are_one_write() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     assert phase_of(stored.fact) is Phase.ADMITTED
     assert stored.condition("QuotaReserved") == (
         "True",
@@ -110,17 +111,17 @@ def test_without_checks_reservation_and_admission_are_one_write() -> None:
 
 def test_with_checks_the_reservation_waits_for_them() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit("prov"), NOW))
+    stored.take(admissions.reserve(stored.wire, admit("prov"), NOW))
     assert phase_of(stored.fact) is Phase.RESERVED
     check = stored.document["status"]["admissionChecks"][0]
     assert (check["name"], check["state"]) == ("prov", "Pending")
-    stored.take(outbound.confirm(stored.wire, NOW))
+    stored.take(admissions.confirm(stored.wire, NOW))
     assert phase_of(stored.fact) is Phase.ADMITTED
 
 
 def test_the_way_of_a_victim_back_into_its_queue() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     stored.take(outbound.pods_ready(stored.wire, ready=True, now=NOW))
     stored.take(outbound.evict(stored.wire, PREEMPTED, NOW + 5, preempted="InClusterQueue"))
     assert phase_of(stored.fact) is Phase.EVICTED
@@ -133,7 +134,7 @@ def test_the_way_of_a_victim_back_into_its_queue() -> None:
     assert "admission" not in stored.document["status"]
     assert stored.document["status"]["accumulatedPastExecutionTimeSeconds"] == 9
     assert stored.condition("Requeued")[:2] == ("True", "Preempted")
-    stored.take(outbound.reserve(stored.wire, admit(), NOW + 20))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW + 20))
     assert stored.condition("Evicted") == ("False", "QuotaReserved", "Previously: make room")
     assert stored.condition("Preempted")[0] == "False"
     assert phase_of(stored.fact) is Phase.ADMITTED
@@ -141,7 +142,7 @@ def test_the_way_of_a_victim_back_into_its_queue() -> None:
 
 def test_one_that_timed_out_stays_on_hold_until_its_backoff_ends() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     step = Evict(
         reason=EvictionReason.PODS_READY_TIMEOUT,
         message="too late",
@@ -183,14 +184,14 @@ def test_every_eviction_asks_all_checks_again_and_counts_the_retries() -> None:
 
 def test_a_check_that_was_ready_before_the_reservation_stays_ready() -> None:
     stored = Stored(admissionChecks=[{"name": "early", "state": "Ready", "message": "done"}])
-    stored.take(outbound.reserve(stored.wire, admit("late"), NOW))
+    stored.take(admissions.reserve(stored.wire, admit("late"), NOW))
     states = [(one["name"], one["state"]) for one in stored.document["status"]["admissionChecks"]]
     assert states == [("early", "Ready"), ("late", "Pending")]
 
 
 def test_a_lost_pod_is_forgotten_with_the_eviction() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     for ready in (True, False):
         stored.take(outbound.pods_ready(stored.wire, ready=ready, now=NOW))
     assert stored.condition("PodsReady")[1] == "WaitForRecovery"
@@ -227,7 +228,7 @@ def test_one_whose_pods_were_never_ready_says_so_if_it_is_evicted_for_that(
     step: Evict, said: bool
 ) -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     stored.take(outbound.evict(stored.wire, step, NOW))
     found = stored.wire.status.condition("PodsReady")
     assert (found is not None and (found.status, found.reason) == ("False", "WaitForStart")) == said
@@ -239,7 +240,7 @@ def test_one_whose_pods_were_never_ready_says_so_if_it_is_evicted_for_that(
 def test_time_is_summed_over_evictions_until_the_workload_is_switched_on_again() -> None:
     stored = Stored(requeueState={"count": 2})
     for reason in (EvictionReason.PREEMPTED, EvictionReason.DEACTIVATED):
-        stored.take(outbound.reserve(stored.wire, admit(), NOW))
+        stored.take(admissions.reserve(stored.wire, admit(), NOW))
         stored.take(outbound.evict(stored.wire, Evict(reason=reason, message="no"), NOW + 5))
         stored.take(outbound.release(stored.wire, NOW + 7))
     assert stored.fact.past_execution_s == 14
@@ -250,12 +251,12 @@ def test_time_is_summed_over_evictions_until_the_workload_is_switched_on_again()
 
 def test_the_return_from_a_stopped_queue_is_told_by_the_next_reservation() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     step = Evict(reason=EvictionReason.CLUSTER_QUEUE_STOPPED, message="stopped")
     stored.take(outbound.evict(stored.wire, step, NOW))
     stored.take(outbound.release(stored.wire, NOW))
     assert stored.condition("Requeued")[:2] == ("False", "ClusterQueueStopped")
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     assert stored.condition("Requeued")[:2] == ("True", "ClusterQueueRestarted")
 
 
@@ -268,7 +269,7 @@ def test_a_lack_of_devices_is_told_by_two_conditions_which_go_with_it() -> None:
     stored.take(outbound.set_aside(stored.wire, SetAside(), NOW))
     assert stored.document["status"]["conditions"] == []
     stored.take(outbound.set_aside(stored.wire, SetAside(message=text), NOW))
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     told = [one["type"] for one in stored.document["status"]["conditions"]]
     assert told == ["QuotaReserved", "Admitted"]
 
@@ -305,7 +306,7 @@ def test_nobody_is_called_admitted_who_waits_for_quota_or_for_checks() -> None:
     stored.take(outbound.wait(stored.wire, WAIT, NOW))
     assert stored.condition("Admitted")[:2] == ("False", "NoReservation")
     stored = Stored(conditions=mistaken)
-    stored.take(outbound.reserve(stored.wire, admit("prov"), NOW))
+    stored.take(admissions.reserve(stored.wire, admit("prov"), NOW))
     assert stored.condition("Admitted")[:2] == ("False", "UnsatisfiedAdmissionChecks")
     assert phase_of(stored.fact) is Phase.RESERVED
 
@@ -327,7 +328,7 @@ def test_pods_that_were_lost_and_came_back_recovered() -> None:
 
 def test_the_end_frees_quota_and_lets_go() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
     stored.take(outbound.finish(stored.wire, "Succeeded", "done", NOW))
     assert not stored.fact.holds_quota
     stored.take(outbound.drop_finalizer(stored.wire))
@@ -344,16 +345,16 @@ def test_reclaimable_pods_and_fields_of_the_spec() -> None:
 
 def test_a_reservation_is_objected_to_once_and_stays_one() -> None:
     stored = Stored()
-    stored.take(outbound.reserve(stored.wire, admit(), NOW))
-    assert outbound.object_to(stored.wire, "", NOW) is None
-    body = outbound.object_to(stored.wire, "something is wrong", NOW + 60)
+    stored.take(admissions.reserve(stored.wire, admit(), NOW))
+    assert admissions.object_to(stored.wire, "", NOW) is None
+    body = admissions.object_to(stored.wire, "something is wrong", NOW + 60)
     assert body is not None
     stored.take(body)
     words = "Quota reserved in ClusterQueue cq; something is wrong"
     assert stored.condition("QuotaReserved") == ("True", "Misconfigured", words)
     assert stored.fact.conditions["QuotaReserved"].changed == NOW
-    assert outbound.object_to(stored.wire, "something is wrong", NOW + 90) is None
-    body = outbound.object_to(stored.wire, "", NOW + 120)
+    assert admissions.object_to(stored.wire, "something is wrong", NOW + 90) is None
+    body = admissions.object_to(stored.wire, "", NOW + 120)
     assert body is not None
     stored.take(body)
     words = "Quota reserved in ClusterQueue cq"
@@ -361,4 +362,4 @@ def test_a_reservation_is_objected_to_once_and_stays_one() -> None:
 
 
 def test_nobody_objects_to_what_holds_nothing() -> None:
-    assert outbound.object_to(Stored().wire, "something is wrong", NOW) is None
+    assert admissions.object_to(Stored().wire, "something is wrong", NOW) is None

@@ -42,7 +42,7 @@ from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.inbound.given_hosts import awaits_places
 from queueing.translate.inbound.placement import placement
 from queueing.translate.labels import JOB_UID
-from queueing.translate.outbound import messages
+from queueing.translate.outbound import admissions, messages
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
@@ -135,7 +135,7 @@ class Effects:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
         now = self._term.clock.now()
-        body = outbound.reserve(workload, decision, now)
+        body = admissions.reserve(workload, decision, now)
         if await self._perform(decision, workload, body, decided):
             self._announce_admission(decision, workload, now)
 
@@ -176,7 +176,7 @@ class Effects:
             self._settle(decision, Verdict.REFUSED, "the Workload needs no such places any more")
             return
         now, is_first = self._term.clock.now(), not workload.status.is_true("Admitted")
-        body = outbound.place(workload, decision, now)
+        body = admissions.place(workload, decision, now)
         if await self._perform(decision, workload, body, decided) and is_first:
             reserved = workload.status.changed("QuotaReserved")
             waited_s = 0.0 if reserved is None else now - reserved

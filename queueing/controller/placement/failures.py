@@ -27,6 +27,7 @@ from queueing.translate.inbound.placement import health
 from queueing.translate.jobs.placed_pods import PlacedPod, is_bound_for
 from queueing.translate.jobs.variants import has_variants
 from queueing.translate.labels import POD_SET
+from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.pods import NEVER_STARTS, end
 from queueing.translate.wire.nodes import Node
@@ -151,7 +152,7 @@ class Failures:
             await self._evict(workload, names)
             return True
         if names != before:
-            body = outbound.note_failed_nodes(workload, names, now)
+            body = admissions.note_failed_nodes(workload, names, now)
             await self._term.writes.patch_workload(workload, body)
         return False
 

@@ -49,6 +49,7 @@ from queueing.translate.jobs.composition import job_of
 from queueing.translate.jobs.gang_keys import gang_of_workload
 from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods import view as pod
+from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -99,7 +100,7 @@ class WorkloadReconciler:
         unconfirmed = holds and not (fact.admitted or fact.evicted)
         checks = self._wanted_checks(fact) if unconfirmed else None
         if checks is not None and set(checks) != {one.name for one in fact.checks}:
-            body = outbound.follow_checks(workload, checks, now)
+            body = admissions.follow_checks(workload, checks, now)
             await self._writes.patch_workload(workload, body)
             return
         found = judge(fact, self._stops(fact), self._rules, now)
@@ -138,7 +139,7 @@ class WorkloadReconciler:
         Not for a Workload that is being evicted: other conditions speak of it.
         """
         trouble = self._problems.to(fact)
-        body = outbound.object_to(workload, trouble, now)
+        body = admissions.object_to(workload, trouble, now)
         if body is None:
             return False
         await self._writes.patch_workload(workload, body)
@@ -167,7 +168,7 @@ class WorkloadReconciler:
         now = self._clock.now()
         match step:
             case ConfirmAdmission():
-                await self._writes.patch_workload(workload, outbound.confirm(workload, now))
+                await self._writes.patch_workload(workload, admissions.confirm(workload, now))
                 self._note_admission(workload, now)
                 self._confirmed(workload)
             case Evict():

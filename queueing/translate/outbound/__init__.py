@@ -4,7 +4,7 @@ Invariant: a step is one patch, which can be applied only to the version of the 
 made from. Types, reasons and messages of conditions are Kueue's, because people and tools rely on
 them.
 
-`workloads` has a function per step of a Workload's life, with `checks` for the admission checks in
-its status and `variants` for those of concurrent admission. `queues` has the statuses of queues and
-cohorts, `pods` what is written to pods. They build on `conditions` and `messages`.
+`workloads` has a function per step of a Workload's life, and `admissions` those that give it quota,
+places and `checks`; `variants` has those of concurrent admission. `queues` has the statuses of
+queues and cohorts, `pods` what is written to pods. They build on `conditions` and `messages`.
 """

@@ -1,19 +1,14 @@
-"""Patches of a Workload: one function per step of its life.
+"""Patches of a Workload: one function per step of its life, but for `admissions`.
 
-Called just before a write: by `controller.decisions.effects` for decisions, by the reconcilers of
-Jobs and Workloads, and by features that evict.
+Called just before a write by the reconcilers of Jobs and Workloads, and by features that evict.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from queueing.core.decisions import Admit, Place, Reason, Wait
+from queueing.core.decisions import Reason, Wait
 from queueing.core.devices import INADMISSIBLE
-from queueing.core.facts import PodSetAssignment
 from queueing.core.reasons import GATED
-from queueing.core.topology.encoding import encode
 from queueing.lifecycle.rules import ON_HOLD
 from queueing.lifecycle.steps import (
     Cause,
@@ -30,7 +25,6 @@ from queueing.translate.outbound import checks
 from queueing.translate.outbound.conditions import Conditions, patch
 from queueing.translate.times import timestamp
 from queueing.translate.wire.workloads import SchedulingStats, Workload
-from queueing_api.quantity import format_amount
 
 RETURN_MESSAGES: Mapping[Return, str] = {
     Return.REACTIVATED: "The workload was reactivated",
@@ -51,94 +45,6 @@ _ON_HOLD = dict.fromkeys(("ClusterQueueStopped", "LocalQueueStopped", ON_HOLD), 
 """Reasons for which a workload waits for somebody to open its queue, or ask for its pods."""
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 """Reasons of evictions after which a workload is requeued as soon as its quota is released."""
-
-
-def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
-    """Write a reservation of quota; without admission checks also `Admitted`, in one write."""
-    conditions = conditions_of(workload, now)
-    _reserve(conditions, decision.cluster_queue)
-    forgive(conditions)
-    status: dict[str, Any] = {
-        "admission": {
-            "clusterQueue": decision.cluster_queue,
-            "podSetAssignments": [_assignment(one) for one in decision.pod_sets],
-        }
-    }
-    requeued = conditions.reason("Requeued")
-    if requeued in REOPENED and not conditions.is_true("Requeued"):
-        returned(conditions, REOPENED[requeued])
-    elif requeued == INADMISSIBLE:
-        conditions.drop("Requeued")
-    known = workload.status.admission_checks
-    passed = [checks.kept(one) for one in known if one.state == "Ready"]
-    if decision.checks:
-        retries = {one.name: one.retry_count for one in known}
-        opened = [
-            checks.pending(name, now, retries=retries.get(name, 0)) for name in decision.checks
-        ]
-        status["admissionChecks"] = passed + opened
-        if conditions.is_true("Admitted"):
-            unready = "The workload has admission checks that are not ready"
-            _unadmit(conditions, "UnsatisfiedAdmissionChecks", unready)
-    else:
-        _admit(conditions)
-        if len(passed) != len(known):
-            status["admissionChecks"] = passed or None
-    return _status(workload, status, conditions)
-
-
-def place(workload: Workload, decision: Place, now: float) -> bytes:
-    """Write the places of a second pass; the workload is Admitted once all its pods have one.
-
-    All else of the admission stays as it is stored, to the letter.
-    """
-    conditions, admission = conditions_of(workload, now), workload.status.admission
-    stored = [] if admission is None else msgspec.to_builtins(admission.pod_set_assignments)
-    found = {one.name: one for one in decision.pod_sets}
-    for one in stored:
-        placed = found.get(one["name"])
-        if placed is None or placed.placement is None:
-            continue
-        one["topologyAssignment"] = encode(placed.placement)
-        if one.get("delayedTopologyRequest"):
-            one["delayedTopologyRequest"] = "Pending" if placed.delayed else "Ready"
-    if not any(one.delayed for one in decision.pod_sets):
-        _admit(conditions)
-    status: dict[str, Any] = {"admission": {"podSetAssignments": stored}}
-    if workload.status.unhealthy_nodes:
-        status["unhealthyNodes"] = None
-    return _status(workload, status, conditions)
-
-
-def note_failed_nodes(workload: Workload, names: Sequence[str], now: float) -> bytes:
-    """Write which nodes of an admission failed."""
-    failed = [{"name": one} for one in names] or None
-    return _status(workload, {"unhealthyNodes": failed}, conditions_of(workload, now))
-
-
-def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
-    """Write what is wrong with a reservation, or that nothing is any more; None if it says so.
-
-    Only the reason and message of `QuotaReserved` change. It stays True, since the same time.
-    """
-    admission = workload.status.admission
-    said = next((one for one in workload.status.conditions if one.type == "QuotaReserved"), None)
-    if admission is None or said is None or said.status != "True":
-        return None
-    if not trouble and said.reason != Reason.MISCONFIGURED:
-        return None
-    conditions = conditions_of(workload, now)
-    _reserve(conditions, admission.cluster_queue, trouble)
-    if trouble and said.message == conditions.message("QuotaReserved"):
-        return None
-    return _status(workload, {}, conditions)
-
-
-def confirm(workload: Workload, now: float) -> bytes:
-    """Set `Admitted` of a workload with a reservation whose admission checks are all ready."""
-    conditions = conditions_of(workload, now)
-    _admit(conditions)
-    return _status(workload, {}, conditions)
 
 
 def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -> bytes:
@@ -166,7 +72,7 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
         status["admissionChecks"] = [checks.reset(one, now) for one in known]
     if not conditions.is_true("QuotaReserved"):
         _set_aside(conditions, reason, step.message)
-    return _status(workload, status, conditions)
+    return status_patch(workload, status, conditions)
 
 
 def release(workload: Workload, now: float) -> bytes:
@@ -180,14 +86,14 @@ def release(workload: Workload, now: float) -> bytes:
         ran_s = max(int(now - started.changed), 0)
         before_s = workload.status.accumulated_past_execution_time_seconds
         status["accumulatedPastExecutionTimeSeconds"] = before_s + ran_s
-    return _status(workload, status, conditions)
+    return status_patch(workload, status, conditions)
 
 
 def hold(workload: Workload, message: str, now: float) -> bytes:
     """Take back the quota of a Workload, if it has any, and queue it no more until `resume`."""
     conditions = conditions_of(workload, now)
     _set_aside(conditions, ON_HOLD, message)
-    return _status(workload, {"admission": None}, conditions)
+    return status_patch(workload, {"admission": None}, conditions)
 
 
 def resume(workload: Workload, message: str, now: float) -> bytes:
@@ -196,7 +102,7 @@ def resume(workload: Workload, message: str, now: float) -> bytes:
     reason = Reason.PENDING_EVALUATION
     conditions.set("QuotaReserved", true=False, reason=reason, message=message)
     conditions.drop("Requeued")
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
@@ -211,7 +117,7 @@ def requeue(workload: Workload, step: Requeue, now: float) -> bytes:
         status |= {"requeueState": None, "accumulatedPastExecutionTimeSeconds": None}
     elif workload.status.requeue_state is not None:
         status["requeueState"] = {"requeueAt": None}
-    return _status(workload, status, conditions)
+    return status_patch(workload, status, conditions)
 
 
 def set_aside(workload: Workload, step: SetAside, now: float) -> bytes:
@@ -222,11 +128,11 @@ def set_aside(workload: Workload, step: SetAside, now: float) -> bytes:
         conditions.set("QuotaReserved", true=False, reason=reason, message=step.message)
         conditions.set("Requeued", true=False, reason=INADMISSIBLE, message=step.message)
         if conditions.is_true("Admitted"):
-            _unadmit(conditions, "NoReservation", NO_RESERVATION)
+            unadmit(conditions, "NoReservation", NO_RESERVATION)
     else:
         conditions.drop("QuotaReserved")
         conditions.drop("Requeued")
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def returned(conditions: Conditions, reason: Return) -> None:
@@ -242,20 +148,11 @@ def forgive(conditions: Conditions) -> None:
             conditions.set(earlier, true=False, reason="QuotaReserved", message=message)
 
 
-def follow_checks(workload: Workload, names: Sequence[str], now: float) -> bytes:
-    """Add and remove admission checks of a reservation, to those that its queue requires."""
-    known = {one.name: one for one in workload.status.admission_checks}
-    entries = [
-        checks.kept(known[name]) if name in known else checks.pending(name, now) for name in names
-    ]
-    return _status(workload, {"admissionChecks": entries or None}, conditions_of(workload, now))
-
-
 def condemn(workload: Workload, step: Condemn, now: float) -> bytes:
     """Set `DeactivationTarget`: the workload will be deactivated by the next write, and why."""
     conditions = conditions_of(workload, now)
     conditions.set("DeactivationTarget", true=True, reason=step.cause, message=step.message)
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def deactivate(workload: Workload) -> bytes:
@@ -268,10 +165,10 @@ def wait(workload: Workload, decision: Wait, now: float) -> bytes:
     conditions = conditions_of(workload, now)
     conditions.set("QuotaReserved", true=False, reason=decision.reason, message=decision.message)
     if conditions.is_true("Admitted"):
-        _unadmit(conditions, "NoReservation", NO_RESERVATION)
+        unadmit(conditions, "NoReservation", NO_RESERVATION)
     if decision.message == GATED:
         conditions.set(BLOCKED, true=True, reason="PreemptionGated", message=GATED)
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
@@ -286,7 +183,7 @@ def pods_ready(workload: Workload, *, ready: bool, now: float) -> bytes:
         message = "At least one pod has failed, waiting for recovery"
         reason = PodsUnready.WAIT_FOR_RECOVERY
         conditions.set("PodsReady", true=False, reason=reason, message=message)
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def await_replacements(workload: Workload, *, awaits: bool, now: float) -> bytes:
@@ -298,20 +195,20 @@ def await_replacements(workload: Workload, *, awaits: bool, now: float) -> bytes
     elif awaits:
         reason, message = "PodsFailed", "Some Failed pods need replacement"
     conditions.set(WAITING_FOR_REPLACEMENTS, true=awaits, reason=reason, message=message)
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def finish(workload: Workload, reason: str, message: str, now: float) -> bytes:
     """Set `Finished`, by reason Succeeded, Failed, OutOfSync, OwnerNotFound or FailedToStart."""
     conditions = conditions_of(workload, now)
     conditions.set("Finished", true=True, reason=reason, message=message)
-    return _status(workload, {}, conditions)
+    return status_patch(workload, {}, conditions)
 
 
 def reclaim(workload: Workload, counts: Mapping[str, int], now: float) -> bytes:
     """Write `reclaimablePods`: pods that will not be needed again; counts only grow."""
     pods = [{"name": name, "count": count} for name, count in counts.items()]
-    return _status(workload, {"reclaimablePods": pods}, conditions_of(workload, now))
+    return status_patch(workload, {"reclaimablePods": pods}, conditions_of(workload, now))
 
 
 def drop_finalizer(workload: Workload) -> bytes:
@@ -345,24 +242,13 @@ def conditions_of(workload: Workload, now: float) -> Conditions:
     return Conditions(workload.status.conditions, now=now, generation=generation)
 
 
-def _status(workload: Workload, fields: Mapping[str, Any], conditions: Conditions) -> bytes:
+def status_patch(workload: Workload, fields: Mapping[str, Any], conditions: Conditions) -> bytes:
+    """Return the patch of a status: some fields, and the conditions as changed."""
     return patch(workload.metadata, {"status": {**fields, "conditions": conditions.wire()}})
 
 
-def _reserve(conditions: Conditions, queue: str, trouble: str = "") -> None:
-    conditions.set(
-        "QuotaReserved",
-        true=True,
-        reason=Reason.MISCONFIGURED if trouble else "QuotaReserved",
-        message="; ".join(filter(None, (f"Quota reserved in ClusterQueue {queue}", trouble))),
-    )
-
-
-def _admit(conditions: Conditions) -> None:
-    conditions.set("Admitted", true=True, reason="Admitted", message="The workload is admitted")
-
-
-def _unadmit(conditions: Conditions, reason: str, message: str) -> None:
+def unadmit(conditions: Conditions, reason: str, message: str) -> None:
+    """Set `Admitted` to False."""
     conditions.set("Admitted", true=False, reason=reason, message=message)
 
 
@@ -375,22 +261,8 @@ def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
         "QuotaReserved", true=False, reason=waits_as or "PendingEvaluation", message=message
     )
     if conditions.reason("Admitted"):
-        _unadmit(conditions, "NoReservation", NO_RESERVATION)
+        unadmit(conditions, "NoReservation", NO_RESERVATION)
     conditions.set("Requeued", true=reason in _RETURNS_AT_ONCE, reason=reason, message=message)
-
-
-def _assignment(found: PodSetAssignment) -> dict[str, Any]:
-    document = {
-        "name": found.name,
-        "count": found.count,
-        "flavors": dict(found.flavors),
-        "resourceUsage": {name: format_amount(name, value) for name, value in found.usage.items()},
-    }
-    if found.placement is not None:
-        document["topologyAssignment"] = encode(found.placement)
-    if found.delayed:
-        document["delayedTopologyRequest"] = "Pending"
-    return document
 
 
 def _requeue_state(workload: Workload, step: Evict) -> dict[str, Any]:
