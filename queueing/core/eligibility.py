@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from queueing.core.devices import UNSUPPORTED, DeviceAsk
-from queueing.core.facts import FlavorFact, PodSet, ResourceGroup
+from queueing.core.facts import FlavorFact, PodSet
+from queueing.core.flavor_quotas import ResourceGroup
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.reasons import Obstacle, Unreadable, Unsuitable
 from queueing.core.selectors import Requirement, fault, meets, untolerated

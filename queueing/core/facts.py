@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
+from queueing.core.flavor_quotas import CheckRule, Fungibility, ResourceGroup
 from queueing.core.names import (
     CheckName,
     CohortName,
@@ -52,20 +53,6 @@ class Strategy(StrEnum):
     BEST_EFFORT_FIFO = "BestEffortFIFO"
 
 
-class FlavorPolicy(StrEnum):
-    """What to do at a flavor that fits only by borrowing or preempting."""
-
-    MAY_STOP_SEARCH = "MayStopSearch"
-    TRY_NEXT_FLAVOR = "TryNextFlavor"
-
-
-class FlavorPreference(StrEnum):
-    """Ranking of flavors when both policies say TryNextFlavor."""
-
-    BORROWING_OVER_PREEMPTION = "BorrowingOverPreemption"
-    PREEMPTION_OVER_BORROWING = "PreemptionOverBorrowing"
-
-
 class PreemptionPolicy(StrEnum):
     """Which workloads may be victims."""
 
@@ -73,40 +60,6 @@ class PreemptionPolicy(StrEnum):
     LOWER_PRIORITY = "LowerPriority"
     LOWER_OR_NEWER_EQUAL_PRIORITY = "LowerOrNewerEqualPriority"
     ANY = "Any"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
-    """Quota of one resource in one flavor; a limit of None does not bind."""
-
-    nominal: int
-    borrowing_limit: int | None = None
-    lending_limit: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorQuotas:
-    """One flavor of a resource group and its quota per covered resource."""
-
-    flavor: FlavorName
-    quotas: tuple[tuple[ResourceName, Quota], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceGroup:
-    """Resources that get their flavor together, and the flavors in order of preference."""
-
-    covered: tuple[ResourceName, ...]
-    flavors: tuple[FlavorQuotas, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fungibility:
-    """When the search over flavors stops."""
-
-    when_can_borrow: FlavorPolicy = FlavorPolicy.MAY_STOP_SEARCH
-    when_can_preempt: FlavorPolicy = FlavorPolicy.TRY_NEXT_FLAVOR
-    preference: FlavorPreference = FlavorPreference.BORROWING_OVER_PREEMPTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +73,6 @@ class Preemption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRule:
-    """An admission check of a queue; with no flavors named it applies to all."""
-
-    name: CheckName
-    on_flavors: tuple[FlavorName, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterQueueFact:
     """A ClusterQueue, by its spec. A namespace selector of None matches nothing."""
 
@@ -136,7 +81,7 @@ class ClusterQueueFact:
     groups: tuple[ResourceGroup, ...] = ()
     strategy: Strategy = Strategy.BEST_EFFORT_FIFO
     namespace_selector: Selector | None = None
-    fungibility: Fungibility = Fungibility()
+    fungibility: Fungibility = field(default_factory=Fungibility)
     preemption: Preemption = Preemption()
     checks: tuple[CheckRule, ...] = ()
     stop_policy: StopPolicy = StopPolicy.NONE

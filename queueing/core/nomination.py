@@ -6,9 +6,10 @@ from functools import partial
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
 from queueing.core.entries import Entry, Head
-from queueing.core.facts import FlavorPolicy, PreemptionPolicy, WorkloadFact
+from queueing.core.facts import PreemptionPolicy, WorkloadFact
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
+from queueing.core.flavor_quotas import FlavorPolicy
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.placing import Placing

@@ -9,15 +9,13 @@ from queueing.core.entries import Ruling
 from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
-    FlavorQuotas,
     Preemption,
     PreemptionPolicy,
-    Quota,
-    ResourceGroup,
     StopPolicy,
     Strategy,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorResource, Key, QueueName, name_of, namespace_of
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node

@@ -10,17 +10,14 @@ from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
     Condition,
-    FlavorQuotas,
-    Fungibility,
     Gone,
     Kind,
     Preemption,
-    Quota,
-    ResourceGroup,
     StopPolicy,
     Strategy,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import FlavorQuotas, Fungibility, Quota, ResourceGroup
 from queueing.core.names import CohortName, Key, Uid, namespace_of
 from queueing.core.settings import Compatibility
 from tests.lives.edits import EDITS, Handler

@@ -13,12 +13,11 @@ from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
     Fact,
-    FlavorPolicy,
-    Fungibility,
     LocalQueueFact,
     PreemptionPolicy,
     Strategy,
 )
+from queueing.core.flavor_quotas import FlavorPolicy, Fungibility
 from queueing.core.names import Key, QueueName
 from queueing.testing.builders import (
     check,

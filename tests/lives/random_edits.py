@@ -11,7 +11,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from queueing.core.devices import DeviceAsk, DeviceOffer
-from queueing.core.facts import PodSet, ResourceGroup, WorkloadFact
+from queueing.core.facts import PodSet, WorkloadFact
+from queueing.core.flavor_quotas import ResourceGroup
 from queueing.core.names import ResourceName
 from queueing.core.selectors import Requirement, Selector
 from queueing.core.settings import Compatibility, QuotaCheck, RequeuingTimestamp, Settings

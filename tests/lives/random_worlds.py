@@ -11,18 +11,15 @@ from random import Random
 from typing import Protocol, TypeVar
 
 from queueing.core.facts import (
-    CheckRule,
     ClusterQueueFact,
     CohortFact,
     Fact,
     FlavorFact,
-    FlavorPolicy,
-    FlavorPreference,
-    Fungibility,
     LocalQueueFact,
     PreemptionPolicy,
     Strategy,
 )
+from queueing.core.flavor_quotas import CheckRule, FlavorPolicy, FlavorPreference, Fungibility
 from queueing.core.names import Key, QueueName
 from queueing.core.selectors import Taint
 from queueing.core.settings import AdmissionFairSharing, Compatibility, FairSharing, Settings

@@ -6,14 +6,8 @@ Everything is computed from scratch whenever it is asked for.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.facts import (
-    ClusterQueueFact,
-    CohortFact,
-    Fact,
-    Quota,
-    ResourceGroup,
-    WorkloadFact,
-)
+from queueing.core.facts import ClusterQueueFact, CohortFact, Fact, WorkloadFact
+from queueing.core.flavor_quotas import Quota, ResourceGroup
 from queueing.core.names import FlavorResource
 from queueing.core.usage import held_parts
 

@@ -16,9 +16,9 @@ from queueing.core.facts import (
     Fact,
     LocalQueueFact,
     PodSetAssignment,
-    Quota,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import Quota
 from queueing.core.names import (
     CheckName,
     CohortName,

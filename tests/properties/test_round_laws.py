@@ -12,14 +12,11 @@ from queueing.core.entries import Ruling
 from queueing.core.facts import (
     ClusterQueueFact,
     CohortFact,
-    FlavorPolicy,
-    FlavorPreference,
-    Fungibility,
     PreemptionPolicy,
-    Quota,
     Strategy,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import FlavorPolicy, FlavorPreference, Fungibility, Quota
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.settings import FairSharing, Settings

@@ -1,7 +1,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorQuotas, Quota, ResourceGroup
+from queueing.core.facts import ClusterQueueFact, CohortFact
+from queueing.core.flavor_quotas import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.sim.lending import QuotaBalance, balance
 

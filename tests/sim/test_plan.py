@@ -8,12 +8,11 @@ from queueing.core.decisions import Wait
 from queueing.core.facts import (
     ClusterQueueFact,
     FlavorFact,
-    FlavorPolicy,
-    Fungibility,
     LocalQueueFact,
     PreemptionPolicy,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import FlavorPolicy, Fungibility
 from queueing.core.names import FlavorName, Key, QueueName
 from queueing.core.settings import Compatibility, FairSharing, Settings
 from queueing.sim.plan import LAPS_MAX, Plan, fixed_rounds, until_stable

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.facts import ClusterQueueFact, FlavorPolicy, Fungibility, PreemptionPolicy
+from queueing.core.facts import ClusterQueueFact, PreemptionPolicy
+from queueing.core.flavor_quotas import FlavorPolicy, Fungibility
 from queueing.core.names import Key
 from queueing.testing.builders import cluster_queue, cohort, preemption, workload
 from queueing.testing.obedient import ObedientCluster

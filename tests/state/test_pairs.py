@@ -1,10 +1,7 @@
 """No preemption is repeated until something changes from outside, so none goes in circles."""
 
-from queueing.core.facts import (
-    FlavorPolicy,
-    Fungibility,
-    PreemptionPolicy,
-)
+from queueing.core.facts import PreemptionPolicy
+from queueing.core.flavor_quotas import FlavorPolicy, Fungibility
 from queueing.core.names import Key, Uid
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.memory.pairs import Pairs

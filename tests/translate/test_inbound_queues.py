@@ -3,14 +3,8 @@ from typing import Any
 
 import pytest
 
-from queueing.core.facts import (
-    ClusterQueueFact,
-    FlavorPolicy,
-    PreemptionPolicy,
-    Quota,
-    StopPolicy,
-    Strategy,
-)
+from queueing.core.facts import ClusterQueueFact, PreemptionPolicy, StopPolicy, Strategy
+from queueing.core.flavor_quotas import FlavorPolicy, Quota
 from queueing.core.selectors import Requirement, Selector
 from queueing.translate.inbound.manifests import ManifestError, read
 from queueing.translate.inbound.queues import cluster_queue, cohort, local_queue

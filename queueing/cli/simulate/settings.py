@@ -12,13 +12,11 @@ from queueing.core.facts import (
     ClusterQueueFact,
     Fact,
     FlavorFact,
-    FlavorQuotas,
     LocalQueueFact,
     NamespaceFact,
-    Quota,
-    ResourceGroup,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorName, Key, QueueName, ResourceName
 from queueing.core.selectors import Selector
 from queueing.core.settings import Compatibility, Settings

@@ -18,7 +18,7 @@ from queueing.controller.telemetry import workload_gauges
 from queueing.controller.telemetry.queue_metrics import QueueMetrics, local_labels
 from queueing.core.admission_fair_sharing import whole_units
 from queueing.core.credits.facts import MICRO, PART
-from queueing.core.facts import Quota
+from queueing.core.flavor_quotas import Quota
 from queueing.core.names import (
     CohortName,
     FlavorResource,

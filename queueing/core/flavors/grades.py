@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from queueing.core.facts import FlavorPolicy, FlavorPreference, Fungibility
+from queueing.core.flavor_quotas import FlavorPolicy, FlavorPreference, Fungibility
 
 
 class Grade(IntEnum):

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from queueing.core.facts import ClusterQueueFact, CohortFact, Quota
+from queueing.core.facts import ClusterQueueFact, CohortFact
+from queueing.core.flavor_quotas import Quota
 from queueing.core.names import FlavorResource
 
 NO_QUOTA = Quota(nominal=0)

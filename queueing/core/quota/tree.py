@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
 
-from queueing.core.facts import ClusterQueueFact, CohortFact, Quota, ResourceGroup
+from queueing.core.facts import ClusterQueueFact, CohortFact
+from queueing.core.flavor_quotas import Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
 from queueing.core.placed_usage import PlacedUsage, places_of
 from queueing.core.quota.node import Cell, Node

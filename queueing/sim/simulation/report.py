@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from queueing.core.facts import ResourceGroup
+from queueing.core.flavor_quotas import ResourceGroup
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.quantities import quantity
 from queueing.sim.simulation.tally import Past, Tally

@@ -11,18 +11,15 @@ from fractions import Fraction
 from typing import TypeVar
 
 from queueing.core.facts import (
-    CheckRule,
     ClusterQueueFact,
     CohortFact,
-    FlavorPolicy,
-    FlavorPreference,
-    Fungibility,
     LocalQueueFact,
     Preemption,
     PreemptionPolicy,
     StopPolicy,
     Strategy,
 )
+from queueing.core.flavor_quotas import CheckRule, FlavorPolicy, FlavorPreference, Fungibility
 from queueing.core.names import CheckName, CohortName, FlavorName, QueueName, ResourceName
 from queueing.core.variants import Migration
 from queueing.translate.inbound.quotas import resource_groups

@@ -1,6 +1,6 @@
 """Resource groups → quotas, with the rules that are too expensive for CEL in the CRD."""
 
-from queueing.core.facts import FlavorQuotas, Quota, ResourceGroup
+from queueing.core.flavor_quotas import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorName, ResourceName
 from queueing.translate.problems import Problems
 from queueing.translate.wire import queues as wire

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from queueing.controller.variants import steps
 from queueing.controller.variants.family import Family, family_of
-from queueing.core.facts import ClusterQueueFact, FlavorQuotas, ResourceGroup
+from queueing.core.facts import ClusterQueueFact
+from queueing.core.flavor_quotas import FlavorQuotas, ResourceGroup
 from queueing.core.names import FlavorName, QueueName, ResourceName
 from queueing.core.variants import Migration
 from queueing.lifecycle.steps import EvictionReason

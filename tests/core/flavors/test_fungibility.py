@@ -3,12 +3,8 @@
 import pytest
 
 from queueing.core.decisions import Admit, Wait
-from queueing.core.facts import (
-    FlavorPolicy,
-    FlavorPreference,
-    Fungibility,
-    PreemptionPolicy,
-)
+from queueing.core.facts import PreemptionPolicy
+from queueing.core.flavor_quotas import FlavorPolicy, FlavorPreference, Fungibility
 from queueing.core.settings import Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, preemption, workload

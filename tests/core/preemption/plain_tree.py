@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from queueing.core.decisions import PreemptionReason
-from queueing.core.facts import ClusterQueueFact, CohortFact, PreemptionPolicy, Quota
+from queueing.core.facts import ClusterQueueFact, CohortFact, PreemptionPolicy
+from queueing.core.flavor_quotas import Quota
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from queueing.core.preemption.query import Query

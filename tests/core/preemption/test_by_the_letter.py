@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 
 from queueing.core.decisions import Mode, Wait
 from queueing.core.entries import Ruling
-from queueing.core.facts import (
-    ClusterQueueFact,
-    CohortFact,
-    PreemptionPolicy,
-    Quota,
-    WorkloadFact,
-)
+from queueing.core.facts import ClusterQueueFact, CohortFact, PreemptionPolicy, WorkloadFact
 from queueing.core.fair_sharing.preemption import fair_targets
+from queueing.core.flavor_quotas import Quota
 from queueing.core.names import FlavorName, FlavorResource, QueueName
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Query, Target

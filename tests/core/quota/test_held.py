@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queueing.core.facts import Quota
+from queueing.core.flavor_quotas import Quota
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree

@@ -4,16 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from queueing.core.decisions import PreemptionReason
-from queueing.core.facts import (
-    ClusterQueueFact,
-    FlavorFact,
-    FlavorPolicy,
-    FlavorPreference,
-    Fungibility,
-    PodSet,
-    PreemptionPolicy,
-    ResourceGroup,
-)
+from queueing.core.facts import ClusterQueueFact, FlavorFact, PodSet, PreemptionPolicy
+from queueing.core.flavor_quotas import FlavorPolicy, FlavorPreference, Fungibility, ResourceGroup
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
 from tests.core.preemption.letter_of_round import Without, height_of_fit
 from tests.core.preemption.plain_tree import Amounts, Knot, Victims

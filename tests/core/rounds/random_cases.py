@@ -10,16 +10,13 @@ from queueing.core.facts import (
     CohortFact,
     Fact,
     FlavorFact,
-    FlavorPolicy,
-    FlavorPreference,
-    Fungibility,
     LocalQueueFact,
     PodSet,
     PreemptionPolicy,
-    Quota,
     Strategy,
     WorkloadFact,
 )
+from queueing.core.flavor_quotas import FlavorPolicy, FlavorPreference, Fungibility, Quota
 from queueing.core.names import Key, QueueName, ResourceName
 from queueing.core.selectors import Taint, Toleration
 from queueing.core.settings import (
