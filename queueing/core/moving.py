@@ -19,6 +19,7 @@ from queueing.core.names import FlavorName, Key, PodSetName, QueueName, Uid
 from queueing.core.placed_pods import Wanted, used_at, wanted_places
 from queueing.core.placed_usage import placed, places_of, without_places
 from queueing.core.preemption.query import Target
+from queueing.core.preemption.room import needed
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.assignment import Assignment as Placement
@@ -150,17 +151,14 @@ class Moving:
             return None
         with self.tree.attempt():
             for one in tenants:
-                self.tree.remove_usage(one.holder.queue, one.holder.usage)
+                self._charge(one, -1)
             if not has_place():
                 return None
-            gone = list(tenants)
-            for one in reversed(tenants):
-                self.tree.add_usage(one.holder.queue, one.holder.usage)
-                if has_place():
-                    gone.remove(one)
-                else:
-                    self.tree.remove_usage(one.holder.queue, one.holder.usage)
+            gone = needed(tenants, self._charge, has_place)
             return self._resettled(answer, gone)
+
+    def _charge(self, one: Tenant, sign: int) -> None:
+        self.tree.add_usage(one.holder.queue, one.holder.usage, sign)
 
     def _resettled(self, answer: Assignment, gone: Sequence[Tenant]) -> Opening | None:
         """Place the gang, then those who went, the largest first; None if one has no place."""

@@ -8,6 +8,7 @@ whom they fit all the same are put back. Quota, and who may preempt whom, are no
 from dataclasses import dataclass
 
 from queueing.core.names import FlavorName
+from queueing.core.preemption.room import needed
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.nearness import home
 from queueing.core.topology.requests import Requests, TopologyRequest
@@ -146,18 +147,12 @@ class _Search:
         there = [self._tenants[one] for one in sorted(numbers)]
         gone: list[Tenant] = []
         with self._forest.attempt():
-            while self._fits(domain) < self._count:
+            while not self._suffices(domain):
                 if len(gone) == len(there):
                     return None
                 gone.append(there[len(gone)])
                 self._charge(gone[-1], -1)
-            for one in reversed(gone[:-1]):
-                self._charge(one, 1)
-                if self._fits(domain) >= self._count:
-                    gone.remove(one)
-                else:
-                    self._charge(one, -1)
-        return tuple(gone)
+            return tuple(needed(gone, self._charge, lambda: self._suffices(domain)))
 
     def fits_without(self, domain: int, who: tuple[Tenant, ...]) -> int:
         """Return how many pods fit into a domain when some have gone."""
@@ -165,6 +160,9 @@ class _Search:
             for one in who:
                 self._charge(one, -1)
             return self._fits(domain)
+
+    def _suffices(self, domain: int) -> bool:
+        return self._fits(domain) >= self._count
 
     def _fits(self, domain: int) -> int:
         counts = counted(self._memory, self._flavor, self._pod, self._tree.topology)

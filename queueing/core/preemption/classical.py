@@ -78,4 +78,4 @@ def _borrow_rather(room: Room, targets: list[Target], bound: Mapping[Uid, Target
             room.clear(one.holder)
             return targets
     free = [one for one in targets if one.holder.uid not in bound]
-    return room.fill_back(free, borrowing=True, needs_last=False)
+    return room.fill_back(free, borrowing=True)

@@ -1,8 +1,30 @@
 """Removes victims from the quota tree one by one, and puts back those that are not needed."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 from queueing.core.holders import Holder
 from queueing.core.preemption.query import Query, Target
 from queueing.core.quota.tree import QuotaTree
+
+One = TypeVar("One")
+
+
+def needed(
+    gone: Sequence[One], charge: Callable[[One, int], None], suffices: Callable[[], bool]
+) -> list[One]:
+    """Return who of some must go: each that is gone, from the last to the first, stays if it may.
+
+    It may if all the same there is enough. `charge` lets one stay, or with sign -1 go.
+    """
+    kept = list(gone)
+    for index in range(len(gone) - 1, -1, -1):
+        charge(gone[index], 1)
+        if suffices():
+            del kept[index]
+        else:
+            charge(gone[index], -1)
+    return kept
 
 
 class Room:
@@ -54,19 +76,10 @@ class Room:
         """Add a victim's usage again."""
         self._tree.add_usage(holder.queue, holder.usage)
 
-    def fill_back(
-        self, targets: list[Target], *, borrowing: bool, needs_last: bool = True
-    ) -> list[Target]:
-        """Return the victims that are needed; each, from last to first, is spared if it may be.
+    def fill_back(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
+        """Return the victims that are needed."""
 
-        `needs_last` says that the last one is known to be needed.
-        """
-        kept = list(targets)
-        for index in range(len(targets) - 1 - needs_last, -1, -1):
-            holder = targets[index].holder
-            self.restore(holder)
-            if self.fits(borrowing=borrowing):
-                del kept[index]
-            else:
-                self.clear(holder)
-        return kept
+        def charge(one: Target, sign: int) -> None:
+            self._tree.add_usage(one.holder.queue, one.holder.usage, sign)
+
+        return needed(targets, charge, lambda: self.fits(borrowing=borrowing))

@@ -133,30 +133,25 @@ class QuotaTree:
 
     # Usage.
 
-    def add_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
+    def add_usage(
+        self, queue: QueueName, usage: Mapping[FlavorResource, int], sign: int = 1
+    ) -> None:
         """Charge usage to a queue and, beyond what it never lends, to the cohorts above it.
 
-        Of a queue that does not exist only places are charged: its pods are where they are.
+        With sign -1 that is undone. Of a queue that does not exist only places are charged: its
+        pods are where they are.
         """
         node = self._queues.get(queue)
         if node is not None:
             for resource, amount in usage.items():
-                self.charge(node.cells.get(resource) or node.cell(resource), amount)
+                self.charge(node.cells.get(resource) or node.cell(resource), sign * amount)
         if usage.__class__ is PlacedUsage:
-            self._place(usage, 1)
+            for one in places_of(usage):
+                self.forest.charge(one, sign)
 
     def remove_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
         """Undo an `add_usage`."""
-        node = self._queues.get(queue)
-        if node is not None:
-            for resource, amount in usage.items():
-                self.charge(node.cell(resource), -amount)
-        if usage.__class__ is PlacedUsage:
-            self._place(usage, -1)
-
-    def _place(self, usage: Mapping[FlavorResource, int], sign: int) -> None:
-        for one in places_of(usage):
-            self.forest.charge(one, sign)
+        self.add_usage(queue, usage, -1)
 
     def charge(self, cell: Cell, amount: int) -> None:
         """Add an amount, which may be negative, to a queue's cell and the cells above it."""

@@ -346,12 +346,8 @@ class Ledger:
         later: Mapping[FlavorResource, int] | None = holder.usage
         if holder.evicted and self.promises:
             later = holder.elsewhere  # it counts only in what is held now, because it is leaving
-        if later is None:
-            return
-        if sign > 0:
-            self.tree.add_usage(holder.queue, later)
-        else:
-            self.tree.remove_usage(holder.queue, later)
+        if later is not None:
+            self.tree.add_usage(holder.queue, later, sign)
 
     def _note_change(self, old: Charge, new: Charge) -> None:
         """Note whether a fact releases quota of the earlier charge."""
