@@ -17,6 +17,7 @@ from queueing.core.rounds import process_round
 from queueing.core.settings import Settings
 from queueing.core.usage import demand_of
 from queueing.testing.builders import LOCAL_QUEUE
+from queueing.testing.trees import check
 
 
 class Arena:
@@ -98,7 +99,7 @@ class Arena:
         for judgement in judgements:
             if isinstance(judgement.decision, Admit):
                 self._keep(judgement)
-        self.tree.check()
+        check(self.tree)
         return judgements
 
     def _roots(self) -> frozenset[Node]:

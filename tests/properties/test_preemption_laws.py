@@ -15,6 +15,7 @@ from queueing.state.queues.peers import Item
 from queueing.state.scheduler.heads import as_head
 from queueing.state.scheduler.wake import wake_waiting
 from queueing.testing.arena import whole_round
+from queueing.testing.trees import picture
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
@@ -92,13 +93,13 @@ def assert_all_are_needed(memory: Memory, judgement: Ruling) -> None:
 
 def a_question_leaves_no_trace(life: Life) -> None:
     for _, memory in memories(life):
-        before = memory.tree.picture()
+        before = picture(memory.tree)
         shares = [memory.share(memory.tree.queue(name)) for name in memory.objects.queues]
         first = [answer(memory, key) for key in sorted(memory.items)]
-        assert memory.tree.picture() == before
+        assert picture(memory.tree) == before
         again = [answer(memory, key) for key in sorted(memory.items)]
         assert first == again
-        assert memory.tree.picture() == before
+        assert picture(memory.tree) == before
         assert shares == [memory.share(memory.tree.queue(name)) for name in memory.objects.queues]
 
 

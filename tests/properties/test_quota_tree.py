@@ -9,6 +9,7 @@ from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueNam
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort, quota
+from queueing.testing.trees import check, picture
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 Steps = list[tuple[str, Any]]
@@ -80,7 +81,7 @@ def nodes(tree: QuotaTree) -> list[Node]:
 @FEW
 @given(changes)
 def test_a_tree_kept_step_by_step_equals_one_built_at_once(steps: Steps) -> None:
-    play(steps).check()
+    check(play(steps))
 
 
 @FEW
@@ -97,14 +98,14 @@ def test_usage_is_conserved_at_every_cohort(steps: Steps) -> None:
 @given(changes, st.lists(st.tuples(st.sampled_from(QUEUES), amounts), max_size=8))
 def test_an_attempt_leaves_no_trace(steps: Steps, spent: list[tuple[str, int]]) -> None:
     tree = play(steps)
-    before = tree.picture()
+    before = picture(tree)
     with tree.attempt():
         for name, amount in spent:
             if tree.has_queue(QueueName(name)):
                 tree.add_usage(QueueName(name), {CPU: amount})
                 with tree.attempt():
                     tree.add_usage(QueueName(name), {CPU: 3})
-    assert tree.picture() == before
+    assert picture(tree) == before
 
 
 @FEW
@@ -136,10 +137,10 @@ def test_charges_add_up_and_are_undone_by_their_opposite(
     steps: Steps, one: int, other: int
 ) -> None:
     tree = play(steps)
-    before = tree.picture()
+    before = picture(tree)
     for name in QUEUES:
         if tree.has_queue(QueueName(name)):
             tree.add_usage(QueueName(name), {CPU: one})
             tree.add_usage(QueueName(name), {CPU: other})
             tree.remove_usage(QueueName(name), {CPU: one + other})
-    assert tree.picture() == before
+    assert picture(tree) == before

@@ -9,6 +9,7 @@ from queueing.explain import answers
 from queueing.explain.model import DECODER
 from queueing.explain.text import written
 from queueing.testing.invariants import check_invariants
+from queueing.testing.trees import picture
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
 from tests.lives.random_events import GENTLE, Life
@@ -51,7 +52,7 @@ def every_remedy_works(life: Life) -> None:
     if cluster is None:
         return
     engine = cluster.engine
-    before = engine.memory.tree.picture()
+    before = picture(engine.memory.tree)
     told = [
         (key, proposal)
         for key in sorted(engine.pending_keys())
@@ -66,7 +67,7 @@ def every_remedy_works(life: Life) -> None:
         about = answers.cluster_queue(engine, queue.name)
         assert about is not None
         assert written(about)
-    assert engine.memory.tree.picture() == before
+    assert picture(engine.memory.tree) == before
     check_invariants(engine)
     for key, proposal in told:
         again = at_rest(life)

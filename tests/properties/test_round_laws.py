@@ -23,6 +23,7 @@ from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, quota, workload
 from queueing.testing.builders import preemption as policies
+from queueing.testing.trees import picture
 from tests.lengths import lengths
 
 NAMES = ("a", "b", "d", "e")
@@ -187,7 +188,7 @@ def check_only_admissions_are_charged(world: World, fair: FairSharing | None) ->
         if isinstance(one.decision, Admit):
             bare.tree.add_usage(one.head.queue, one.usage)
             bare.tree.hold(one.head.queue, one.usage)
-    assert arena.tree.picture() == bare.tree.picture()
+    assert picture(arena.tree) == picture(bare.tree)
 
 
 def check_every_head_is_decided_once(world: World, fair: FairSharing | None) -> None:

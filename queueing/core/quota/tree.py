@@ -191,37 +191,6 @@ class QuotaTree:
         """
         return self._journal
 
-    def check(self) -> None:
-        """Raise AssertionError unless everything equals a tree rebuilt from facts and usage."""
-        assert not self._journal.marks, "checked inside an attempt"  # noqa: S101 - an invariant
-        fresh = QuotaTree()
-        for node in [*self._cohorts.values(), *self._queues.values()]:
-            if isinstance(node.fact, ClusterQueueFact):
-                fresh.put_queue(node.fact)
-                usage = {fr: cell.usage for fr, cell in node.cells.items() if cell.usage}
-                fresh.add_usage(node.fact.name, usage)
-                held = {fr: cell.held for fr, cell in node.cells.items() if cell.held}
-                fresh.hold(node.fact.name, held)
-            elif node.fact is not None:
-                fresh.put_cohort(node.fact)
-        mine, theirs = self.picture(), fresh.picture()
-        assert mine == theirs, f"quota tree drifted: {mine} is not {theirs}"  # noqa: S101
-
-    def picture(self) -> dict[str, object]:
-        """Return all that a decision may depend on, as plain comparable values; for `check`."""
-        return {
-            f"{'queue' if node.is_queue else 'cohort'} {node.path()}": (
-                node.height,
-                (node.weight, node.divisor),
-                {
-                    fr: (cell.limits, cell.entries, cell.quota, cell.local, cell.usage, cell.held)
-                    for fr, cell in sorted(node.cells.items())
-                    if cell.entries or cell.quota or cell.usage or cell.held
-                },
-            )
-            for node in [*self._cohorts.values(), *self._queues.values()]
-        }
-
     # Inside.
 
     def _cohort(self, name: CohortName) -> Node:

@@ -65,8 +65,9 @@ class Turns:
     """Usage histories by LocalQueue."""
 
     settings: AdmissionFairSharing
-    _accounts: dict[Key, LocalQueueAccount] = field(default_factory=dict)
-    _changed: dict[Key, None] = field(default_factory=dict)
+    accounts: dict[Key, LocalQueueAccount] = field(default_factory=dict)
+    changed: dict[Key, None] = field(default_factory=dict)
+    """What changed since the last `advance`."""
     _sampled: float = float("-inf")
 
     def open(self, fact: LocalQueueFact) -> None:
@@ -80,9 +81,9 @@ class Turns:
 
     def close(self, key: Key) -> None:
         """Forget the history of a deleted LocalQueue; what its workloads hold stays counted."""
-        account = self._accounts.pop(key, None)
+        account = self.accounts.pop(key, None)
         if account is not None and (account.used or account.ahead):
-            self._accounts[key] = LocalQueueAccount(used=account.used, ahead=account.ahead)
+            self.accounts[key] = LocalQueueAccount(used=account.used, ahead=account.ahead)
 
     def charge(
         self, key: Key, usage: Mapping[FlavorResource, int], *, runs: bool, sign: int
@@ -111,7 +112,7 @@ class Turns:
 
     def usage(self, key: Key | None) -> float:
         """Return the usage by which LocalQueues take turns, the least first; 0 if unknown."""
-        account = None if key is None else self._accounts.get(key)
+        account = None if key is None else self.accounts.get(key)
         if account is None:
             return 0.0
         if account.usage is None:
@@ -125,7 +126,7 @@ class Turns:
 
     def history(self, key: Key) -> UsageHistory | None:
         """Return what the status stores of a LocalQueue; None before its first update."""
-        account = self._accounts.get(key)
+        account = self.accounts.get(key)
         if account is None or account.at is None:
             return None
         usage = self.usage(key)
@@ -133,16 +134,16 @@ class Turns:
 
     def advance(self, now: float) -> list[Key]:
         """Bring histories up to date; return, sorted, LocalQueues whose place may have changed."""
-        reached = dict.fromkeys(self._changed)
-        self._changed.clear()
+        reached = dict.fromkeys(self.changed)
+        self.changed.clear()
         for key in reached:
-            account = self._accounts.get(key)
+            account = self.accounts.get(key)
             if account is not None and _is_behind(account):
                 self._bring(account, now, sampled=False)
         point = self._point(now)
         if point > self._sampled:
             self._sampled = point
-            for key, account in self._accounts.items():
+            for key, account in self.accounts.items():
                 if account.at is None or account.at < point:
                     self._bring(account, now if account.at is None else point, sampled=True)
                     reached[key] = None
@@ -152,31 +153,18 @@ class Turns:
     def next_at(self) -> float | None:
         """The next sampling point; None if time changes nothing."""
         interval = self.settings.sampling_interval_s
-        moves = any(one.history or one.used for one in self._accounts.values())
+        moves = any(one.history or one.used for one in self.accounts.values())
         return self._sampled + interval if interval > 0 and moves else None
 
-    @property
-    def unsettled(self) -> bool:
-        """Whether anything changed since the last `advance`."""
-        return bool(self._changed)
-
-    def sums(self) -> dict[Key, tuple[Sums, Sums]]:
-        """Return what runs and what is charged ahead, for the invariants."""
-        return {
-            key: (one.used, one.ahead)
-            for key, one in self._accounts.items()
-            if one.used or one.ahead
-        }
-
     def _account(self, key: Key) -> LocalQueueAccount:
-        account = self._accounts.get(key)
+        account = self.accounts.get(key)
         if account is None:
-            account = self._accounts[key] = LocalQueueAccount()
+            account = self.accounts[key] = LocalQueueAccount()
         return account
 
     def _note_change(self, key: Key, account: LocalQueueAccount) -> None:
         account.usage = None
-        self._changed[key] = None
+        self.changed[key] = None
 
     def _point(self, now: float) -> float:
         """Return the last sampling point that is not after `now`."""

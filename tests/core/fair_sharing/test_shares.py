@@ -8,6 +8,7 @@ from queueing.core.fair_sharing.shares import MAX_SHARE, Shares, weighted_share
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.testing.arena import Arena
 from queueing.testing.builders import cluster_queue, cohort, quota
+from queueing.testing.trees import check
 
 CPU = FlavorResource(FlavorName("one"), ResourceName("cpu"))
 CPU_TOO = FlavorResource(FlavorName("two"), ResourceName("cpu"))
@@ -64,7 +65,7 @@ def test_usage_counts_only_where_the_subtree_has_a_quota_entry() -> None:
     world.tree.drop_cohort(CohortName("below"))
     world.tree.put_queue(cluster_queue("t", {"two": {"cpu": 0}}, cohort="c"))
     assert weighted_share(queue) == 375
-    world.tree.check()
+    check(world.tree)
 
 
 @pytest.mark.parametrize(

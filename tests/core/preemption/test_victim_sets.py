@@ -26,6 +26,7 @@ from queueing.core.quota.node import Node
 from queueing.core.settings import FairSharing
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, preemption, quota, workload
+from queueing.testing.trees import picture
 from tests.lengths import lengths
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
@@ -231,10 +232,10 @@ def _answer(arena: Arena, victim: Holder, fair: FairSharing) -> set[str]:
 @FEW
 @given(worlds(), rules)
 def test_looking_for_victims_leaves_no_trace(world: World, fair: FairSharing) -> None:
-    before = world.arena.tree.picture()
+    before = picture(world.arena.tree)
     classical_targets(world.query, world.arena.tree, world.arena)
     fair_targets(world.query, world.arena.tree, world.arena, settings=fair)
-    assert world.arena.tree.picture() == before
+    assert picture(world.arena.tree) == before
 
 
 @TRIES

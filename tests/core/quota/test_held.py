@@ -8,6 +8,7 @@ from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceN
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort, quota
+from queueing.testing.trees import check, picture
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 QUEUES = tuple(map(QueueName, ("a", "b", "d")))
@@ -63,7 +64,7 @@ def test_held_is_the_usage_of_a_tree_that_is_charged_the_same_way(
     for mine, theirs in zip(nodes(tree), nodes(plain), strict=True):
         assert mine.cell(CPU).held == theirs.cell(CPU).usage
         assert mine.cell(CPU).available_now() == theirs.cell(CPU).available()
-    tree.check()
+    check(tree)
 
 
 @given(quotas=WORLDS, charges=CHARGES, promises=CHARGES)
@@ -75,9 +76,9 @@ def test_an_attempt_at_usage_leaves_what_is_held_as_it_is(
     for queue, amount in charges:
         tree.hold(queue, {CPU: amount})
         tree.add_usage(queue, {CPU: amount})
-    before, free = tree.picture(), [one.cell(CPU).available() for one in nodes(tree)]
+    before, free = picture(tree), [one.cell(CPU).available() for one in nodes(tree)]
     with tree.attempt():
         for queue, amount in promises:
             tree.add_usage(queue, {CPU: amount})
         assert [one.cell(CPU).available_now() for one in nodes(tree)] == free
-    assert tree.picture() == before
+    assert picture(tree) == before

@@ -4,6 +4,7 @@ from queueing.core.facts import ClusterQueueFact
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort
+from queueing.testing.trees import check
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))
 
@@ -42,7 +43,7 @@ def test_a_moved_queue_takes_its_quota_and_usage_along() -> None:
     assert right is not None
     assert (left.cell(CPU).quota, left.cell(CPU).usage) == (3, 0)
     assert (right.cell(CPU).quota, right.cell(CPU).usage) == (6, 5)
-    tree.check()
+    check(tree)
 
 
 def test_a_cycle_disables_all_that_hangs_on_it_until_it_is_broken() -> None:
@@ -55,11 +56,11 @@ def test_a_cycle_disables_all_that_hangs_on_it_until_it_is_broken() -> None:
     names = ("a", "b", "other")
     tree.put_cohort(cohort("z", "x"))
     assert [tree.in_cycle(tree.queue(QueueName(one))) for one in names] == [True, True, False]
-    tree.check()
+    check(tree)
     tree.put_cohort(cohort("z"))
     assert [tree.in_cycle(tree.queue(QueueName(one))) for one in names] == [False] * 3
     assert tree.queue(QueueName("a")).path() == "/z/y/x/a"
-    tree.check()
+    check(tree)
 
 
 def test_a_cohort_that_names_itself_is_a_cycle() -> None:
@@ -67,7 +68,7 @@ def test_a_cohort_that_names_itself_is_a_cycle() -> None:
     tree.put_cohort(cohort("x", "x"))
     tree.put_queue(queue("a", 3, "x"))
     assert tree.in_cycle(tree.queue(QueueName("a")))
-    tree.check()
+    check(tree)
 
 
 def test_heights_follow_the_deepest_leaf() -> None:
