@@ -60,8 +60,6 @@ class Entry:
     """Why budgets or rules make it wait, though it would fit; None if they do not."""
     demoted: str | None = None
     """Why it runs beyond a budget, with the lowest priority; None if it does not."""
-    is_limited: bool = False
-    """Whether budgets or restraints bore on it: it is judged again when they allow more."""
     partners: frozenset[Uid] = frozenset()
     """Workloads that use its ResourceClaims already."""
     usage: Mapping[FlavorResource, int] = field(init=False)

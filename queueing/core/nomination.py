@@ -90,7 +90,6 @@ def nominate(
     fitting; one that they demote has no victims.
     """
     allowance, claims = world.allowance, head.demand.claims
-    refusals = 0 if allowance is None else allowance.refusals
     commons = world.holders.commons(head.queue, sorted(claims)) if claims else None
     entry = None
     if head.progress is None and head.nominated is None and commons is None:
@@ -102,7 +101,6 @@ def nominate(
     if allowance is None:
         return entry
     entry = _within_means(entry, allowance)
-    entry.is_limited = allowance.refusals > refusals or entry.barred_before is not None
     progress, barred = entry.assignment.progress, entry.barred or entry.barred_before
     if progress is not None and barred is not None:
         entry.assignment.progress = replace(progress, barred=barred)

@@ -241,9 +241,7 @@ def _would_be_barred(entry: Entry, draft: Draft) -> bool:
     head, allowance = entry.head, draft.world.allowance
     if allowance is None:
         return False
-    barred = allowance.bars(head.workload, head.queue, entry.assignment.use) is not None
-    entry.is_limited |= barred
-    return barred
+    return allowance.bars(head.workload, head.queue, entry.assignment.use) is not None
 
 
 def _without_candidates(entry: Entry, draft: Draft) -> Ruling:

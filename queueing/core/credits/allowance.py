@@ -47,8 +47,6 @@ class Allowance:
     """ClusterQueues in which workloads of high priority may not borrow."""
     has_barred: bool = False
     """Whether a budget barred or demoted any workload."""
-    refusals: int = 0
-    """How often budgets or restraints barred or demoted a workload."""
 
     def concerns(self, queue: QueueName, local_queue: Key | None) -> bool:
         """Say whether a restraint or a budget applies to workloads of these queues."""
@@ -62,7 +60,6 @@ class Allowance:
         restraint = self.restraints.get(queue)
         why = None if restraint is None else restraint.bars(workload, use)
         if why is not None:
-            self.refusals += 1
             return Bar(Reason.MAY_NOT_BORROW, why)
         why = self._shortfall(workload, queue, use, blocks=True)
         return None if why is None else Bar(Reason.BUDGET_EXHAUSTED, why)
@@ -80,7 +77,6 @@ class Allowance:
         for limit in self.limits(queue, workload.local_queue):
             if limit.blocks is blocks and not _covers(limit, cost, seconds):
                 self.has_barred = True
-                self.refusals += 1
                 return _sentence(limit, cost, seconds)
         return None
 

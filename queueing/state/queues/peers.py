@@ -115,8 +115,6 @@ class Peers:
     """Their place there: the order of their first item when they were put there."""
     stand: Stand = READY
     wait: Wait | None = None
-    is_limited: bool = False
-    """Whether budgets or restraints bore on the judgement by which they wait."""
 
     def __post_init__(self) -> None:
         self.requests = requests_of(self.demand)

@@ -8,6 +8,7 @@ from queueing.state.credits.ranks import Rank
 from queueing.state.intake.joining import enqueue, rejoin
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
+from queueing.state.scheduler.wake import wake_hopeful
 
 
 def begin(memory: Memory, now: float) -> None:
@@ -69,7 +70,7 @@ def _rank_local_queues(memory: Memory) -> None:
 
 
 def _take_budgets(memory: Memory) -> None:
-    """Work out what budgets leave, and wake the workloads that they limited if they allow more.
+    """Work out what budgets leave; if they allow more, wake the workloads that this may help.
 
     Workloads whose class changed are charged anew; if budgets now group workloads differently, all
     pending ones are queued anew.
@@ -86,9 +87,7 @@ def _take_budgets(memory: Memory) -> None:
         for queue in memory.queues.values():
             # A search in progress has passed over the barred flavors: this makes it begin anew.
             queue.releases += 1
-            for peers in list(queue.waiting):
-                if peers.is_limited:
-                    memory.wake(peers)
+            wake_hopeful(memory, queue)
 
 
 def take_turns(memory: Memory) -> None:

@@ -41,7 +41,7 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
         sticky = not memory.rules.promises and not strict and bool(ruling.preemptions)
         isolate(memory, item, sticky=sticky)
         peers = item.peers
-    peers.wait, peers.is_limited = wait, ruling.entry.is_limited
+    peers.wait = wait
     set_aside(memory, peers, _stand_of(memory, peers, ruling, wait))
     if not memory.rules.waits_for_lacks:
         if peers.stand is PARKED:
@@ -163,7 +163,7 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
     equal = peers.priority, peers.demand.shape
     for other in list(queue.peers.values()):
         if other.stand is not PARKED and (other.priority, other.demand.shape) == equal:
-            other.wait, other.is_limited = wait, peers.is_limited
+            other.wait = wait
             for item in other.items():
                 item.wait = None
             set_aside(memory, other, PARKED)

@@ -21,6 +21,7 @@ from queueing.core.names import FlavorName, Key, QueueName, namespace_of
 from queueing.core.quota.node import Node
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
+from queueing.state.queues.pending import PendingQueue
 from queueing.state.usage.charges import UsageChanges
 
 
@@ -82,9 +83,7 @@ def _wake_for_places(
             continue
         if flavors.isdisjoint(rules.offer.flavors):
             continue
-        for peers in list(queue.hopeful):
-            if not is_promised(memory, peers):
-                memory.wake(peers)
+        wake_hopeful(memory, queue)
 
 
 def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
@@ -97,9 +96,14 @@ def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
             continue
         if queue.shelves:
             memory.ready.add(name)
-        for peers in list(queue.hopeful):
-            if not is_promised(memory, peers):
-                memory.wake(peers)
+        wake_hopeful(memory, queue)
+
+
+def wake_hopeful(memory: Memory, queue: PendingQueue) -> None:
+    """Wake those that any event may help, unless they wait for what they were promised."""
+    for peers in list(queue.hopeful):
+        if not is_promised(memory, peers):
+            memory.wake(peers)
 
 
 def _reshape(memory: Memory, *, forgets: bool) -> None:
