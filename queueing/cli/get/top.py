@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from rich.text import Text
 from queueing.cli.get.kinds import age
 from queueing.cli.get.reading import everything
 from queueing.cli.get.states import STYLES, State, owners, state_of, why
+from queueing.cli.get.watching import Collection, followed
 from queueing.cli.names import complete_subject
 from queueing.cli.output import UsageProblem
 from queueing.cli.reaching import of_a_cluster, reaching_it
@@ -41,6 +43,8 @@ BAR = 20
 """Characters of a bar for all of the nominal quota."""
 USAGE = ("QUEUE", "COHORT", "FLAVOR", "RESOURCE", "USED", "NOMINAL", "")
 WAITS = ("WAITS", "JOB", "QUEUE", "SINCE", "WHY")
+KINDS = (CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS)
+"""What a picture is made of."""
 Wire = Mapping[str, Any]
 
 
@@ -88,30 +92,37 @@ async def _show(
     home = namespace or cluster.namespace
     async with Client(cluster, user_agent="queueing-top") as client:
         if every_s is None:
-            click.echo(rendered(await _picture(client, asked, home)))
+            lists = [await everything(client, one) for one in KINDS]
+            click.echo(rendered(_picture(lists, asked, home)))
             return
-        with Live(auto_refresh=False, screen=True) as live:
-            while True:
-                live.update(await _picture(client, asked, home), refresh=True)
-                await asyncio.sleep(every_s)
+        await everything(client, CLUSTER_QUEUES)  # a watch would try for ever to reach a server
+        async with followed(client, *KINDS) as collections:
+            with Live(auto_refresh=False, screen=True) as live:
+                while True:
+                    picture = _picture([one.objects for one in collections], asked, home)
+                    live.update(Group(*_troubles(collections), picture), refresh=True)
+                    await asyncio.sleep(every_s)
 
 
-async def _picture(client: Client, asked: Named | None, home: str) -> Group:
-    queues = await everything(client, CLUSTER_QUEUES)
-    doors = await everything(client, LOCAL_QUEUES)
-    workloads = await everything(client, WORKLOADS)
+def _troubles(collections: Iterable[Collection]) -> Iterator[Text]:
+    """Say what keeps the picture from being up to date."""
+    for error in dict.fromkeys(str(one.trouble) for one in collections if one.trouble):
+        yield Text(f"not up to date: {error}", style="red")
+
+
+def _picture(lists: Sequence[Sequence[Wire]], asked: Named | None, home: str) -> Group:
+    queues, doors, workloads = lists
     behind = {_key(one): one["spec"].get("clusterQueue", "") for one in doors}
     wanted = _wanted(asked, home, queues, behind)
     shown = [one for one in queues if one["metadata"]["name"] in set(wanted.values())]
     mine = [one for one in workloads if _door(one) in wanted]
     now = SystemClock().now()
-    counts = {state: sum(state_of(one) is state for one in mine) for state in State}
-    title = Text(
-        "  ".join(f"{state.value} {count}" for state, count in counts.items()), style="bold"
-    )
+    states = [state_of(one) for one in mine]
+    counts = Counter(states)
+    title = Text("  ".join(f"{state.value} {counts[state]}" for state in State), style="bold")
     usage = made(USAGE, (row for one in shown for row in _usage(one)))
     waiting = sorted(
-        (one for one in mine if state_of(one) is State.PENDING),
+        (one for one, state in zip(mine, states, strict=True) if state is State.PENDING),
         key=lambda one: str(one["metadata"].get("creationTimestamp", "")),
     )
     parts: list[ConsoleRenderable] = [title, Text(""), usage]

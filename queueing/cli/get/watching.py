@@ -1,16 +1,26 @@
 """Objects as they change, until the caller is cancelled."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import msgspec
 
 from queueing.kube.client import Client
-from queueing.kube.objects import ObjectMeta
-from queueing.kube.reflector import Added, Modified, Reflector, WatchEvent
-from queueing.kube.resources import Target
+from queueing.kube.errors import KubeError, NotFoundError
+from queueing.kube.objects import ObjectMeta, key_of
+from queueing.kube.reflector import (
+    Added,
+    Deleted,
+    Modified,
+    Reflector,
+    ReflectorSettings,
+    WatchEvent,
+)
+from queueing.kube.resources import Resource, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +53,86 @@ async def changes(client: Client, target: Target) -> AsyncIterator[dict[str, Any
                 yield await came.get()
         finally:
             following.cancel()
+
+
+class _Spec(msgspec.Struct):
+    queueName: str = ""  # noqa: N815 - as the API spells it
+    active: bool = True
+
+
+class _Status(msgspec.Struct):
+    conditions: Sequence[dict[str, Any]] = ()
+
+
+class _Workload(msgspec.Struct):
+    metadata: dict[str, Any]
+    spec: _Spec
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+_WORKLOADS = msgspec.json.Decoder(_Workload)
+
+
+def workload_row(body: bytes | msgspec.Raw) -> _Seen:
+    """Read of a Workload what tells how it stands, without the templates of its pods."""
+    found = _WORKLOADS.decode(body)
+    found.metadata.pop("managedFields", None)
+    value = {
+        "metadata": found.metadata,
+        "spec": {"queueName": found.spec.queueName, "active": found.spec.active},
+        "status": {"conditions": found.status.conditions},
+    }
+    return _Seen(msgspec.convert(found.metadata, ObjectMeta), value)
+
+
+class Collection:
+    """All objects of a kind as they are now, kept up to date by a watch."""
+
+    def __init__(self, client: Client, resource: Resource) -> None:
+        self._known: dict[str, dict[str, Any]] = {}
+        read = workload_row if resource.kind == "Workload" else _read
+        self.reflector: Reflector[_Seen] = Reflector(
+            client, resource.within(), read, self._hear, ReflectorSettings(roles_s=0.0)
+        )
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Its objects, by namespace and name."""
+        return [self._known[key] for key in sorted(self._known)]
+
+    @property
+    def trouble(self) -> KubeError | None:
+        """What keeps it from being up to date; a kind that is not there has no objects."""
+        error = self.reflector.error
+        return None if isinstance(error, NotFoundError) else error
+
+    def _hear(self, event: WatchEvent[_Seen]) -> None:
+        if isinstance(event, Deleted):
+            self._known.pop(event.key, None)
+        elif isinstance(event, Added | Modified):
+            self._known[key_of(event.object.metadata)] = event.object.value
+
+
+@asynccontextmanager
+async def followed(client: Client, *resources: Resource) -> AsyncIterator[list[Collection]]:
+    """Follow the objects of some kinds for as long as the block runs, all of them being known.
+
+    Raises KubeError if one may not be read, and what the block raises for who called.
+    """
+    found = [Collection(client, one) for one in resources]
+    problem: Exception | None = None
+    async with asyncio.TaskGroup() as group:
+        following = [group.create_task(one.reflector.run(), name="watch") for one in found]
+        try:
+            for one in found:
+                await one.reflector.until_known()
+                if one.reflector.is_refused and one.trouble is not None:
+                    raise one.trouble
+            yield found
+        except (KubeError, click.ClickException) as error:
+            problem = error  # out of the group, which would wrap it
+        finally:
+            for task in following:
+                task.cancel()
+    if problem is not None:
+        raise problem

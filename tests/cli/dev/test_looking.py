@@ -7,8 +7,9 @@ import click
 from queueing.cli.get.watching import changes
 from queueing.cli.main import cli
 from queueing.cli.names import complete_subject
-from queueing.kube.resources import WORKLOADS
+from queueing.kube.resources import JOBS, LOCAL_QUEUES, WORKLOADS
 from tests.cli.dev.conftest import Dev, job
+from tests.cli.dev.terminal import on_a_terminal
 
 
 async def test_who_waits_is_explained_and_listed(dev: Dev) -> None:
@@ -131,3 +132,23 @@ async def test_top_shows_how_full_queues_are_and_who_waits(dev: Dev) -> None:
     missed = await dev.type("top localqueue/nowhere")
     assert missed.exit_code == 2
     assert "there is no localqueue nowhere in namespace team" in missed.stderr
+
+
+async def test_top_on_a_terminal_shows_what_comes_and_goes(dev: Dev) -> None:
+    await dev.submit(job("runs", 3))
+    await dev.until_state(runs="Admitted")
+    async with on_a_terminal(dev, "top", "--interval", "0.2") as screen:
+        await screen.until("Pending 0  Reserved 0  Admitted 1")
+        await dev.submit(job("waits", 2))
+        await screen.until("job/waits")
+        await screen.until("Pending 1  Reserved 0  Admitted 1")
+        await dev.client.delete(JOBS.at("waits", "team"), {"propagationPolicy": "Background"})
+        await screen.until("Pending 0  Reserved 0  Admitted 1")
+
+
+async def test_top_ends_with_a_word_when_its_queue_goes(dev: Dev) -> None:
+    async with on_a_terminal(dev, "top", "localqueue/main", "--interval", "0.2") as screen:
+        await screen.until("vision")
+        await dev.client.delete(LOCAL_QUEUES.at("main", "team"), {})
+        await screen.until("there is no localqueue main in namespace team")
+        assert await screen.ended() == 2
