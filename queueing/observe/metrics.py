@@ -39,6 +39,9 @@ class Series(Protocol):
 class Family:
     """All series of one metric. Keep a series at hand where it is used often."""
 
+    is_off = False
+    """Whether it is turned off and keeps nothing, so that its values need not be found out."""
+
     def __init__(self, row: MetricRow, role: str) -> None:
         self.row = row
         self._role = role
@@ -57,16 +60,7 @@ class Family:
             raise ValueError(f"{self.row.full_name} needs the label {error}") from None
         if len(values) != len(key):
             raise ValueError(f"{self.row.full_name} has the labels {self.row.labels} only")
-        series = self._series.get(key)
-        if series is None:
-            series = _SERIES[self.row.kind](
-                self.row, label_text({**values, ROLE_LABEL: self._role})
-            )
-            self._series[key] = series
-            for group, places in self._naming:
-                name = tuple([key[place] for place in places])
-                self._named[group].setdefault(name, {})[key] = None
-        return cast("Series", series)
+        return cast("Series", self._at(key))
 
     def replace_all(self, values: Mapping[Labels, float]) -> None:
         """Set a gauge's series to exactly these values, by label values in the row's order."""
@@ -107,7 +101,18 @@ class Family:
 
     def _set(self, values: Mapping[Labels, float]) -> None:
         for key, value in values.items():
-            self.labels(**dict(zip(self.row.labels, key, strict=True))).set(value)
+            cast("Series", self._at(key)).set(value)
+
+    def _at(self, key: Labels) -> Sampled:
+        """Return the series with these values of its labels, in the row's order."""
+        series = self._series.get(key)
+        if series is None:
+            named = {**dict(zip(self.row.labels, key, strict=True)), ROLE_LABEL: self._role}
+            series = self._series[key] = _SERIES[self.row.kind](self.row, label_text(named))
+            for group, places in self._naming:
+                name = tuple([key[place] for place in places])
+                self._named[group].setdefault(name, {})[key] = None
+        return series
 
     def _remove(self, key: Labels) -> None:
         del self._series[key]
@@ -134,12 +139,17 @@ _MUTED = _Muted()
 class _MutedFamily(Family):
     """A metric that is turned off, so that its users need not ask."""
 
+    is_off = True
+
     def __init__(self, row: MetricRow) -> None:
         super().__init__(row, "")
 
     @override
     def labels(self, **values: str) -> Series:
         return _MUTED
+
+    @override
+    def _set(self, values: Mapping[Labels, float]) -> None: ...
 
 
 class Exposition(NamedTuple):

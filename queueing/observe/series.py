@@ -7,6 +7,7 @@ between two scrapes. Not for several threads.
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from typing_extensions import override
 
@@ -20,6 +21,12 @@ def written(value: float) -> str:
     """Return a number as Prometheus reads it."""
     text = repr(float(value))
     return _SPECIAL.get(text, text)
+
+
+@cache
+def bucket_ends(bounds: tuple[float, ...]) -> tuple[str, ...]:
+    """Return how the name of each bucket ends, that of all others last."""
+    return tuple(f'le="{bound}"}} ' for bound in (*map(written, bounds), "+Inf"))
 
 
 def label_text(labels: Mapping[str, str]) -> str:
@@ -104,7 +111,7 @@ class Histogram(Sampled):
 
     def __init__(self, name: str, labels: str, bounds: Sequence[float]) -> None:
         super().__init__(name, labels)
-        self._bounds, self._sum = bounds, 0.0
+        self._bounds, self._sum = tuple(bounds), 0.0
         self._counts = [0] * (len(bounds) + 1)
         self._exemplars: dict[int, str] = {}
         self._shows_exemplars = False
@@ -127,13 +134,12 @@ class Histogram(Sampled):
 
     @override
     def _lines(self) -> str:
-        bucket = f"{self._name}_bucket{{{self._labels},le="
-        bounds = (*map(written, self._bounds), "+Inf")
+        bucket = f"{self._name}_bucket{{{self._labels},"
         told = self._exemplars if self._shows_exemplars else {}
         lines, count = [], 0
-        for place, bound in enumerate(bounds):
+        for place, end in enumerate(bucket_ends(self._bounds)):
             count += self._counts[place]
-            lines.append(f'{bucket}"{bound}"}} {count}.0{told.get(place, "")}\n')
+            lines.append(f"{bucket}{end}{count}.0{told.get(place, '')}\n")
         lines.append(f"{self._name}_count{{{self._labels}}} {count}.0\n")
         lines.append(f"{self._name}_sum{{{self._labels}}} {written(self._sum)}\n")
         return "".join(lines)

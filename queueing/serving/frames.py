@@ -2,9 +2,10 @@
 
 How things are is told when it changes; metrics, and who waits in a queue, when somebody asks.
 
-A frame is four bytes of length (big endian) and a JSON document, in both directions. Every frame is
-complete in itself for the keys that it carries, so a lost connection is mended by sending the
-latest state again. Answers are for who asked: they are not kept.
+A frame is four bytes of length (big endian) and a document in MessagePack, in both directions: the
+text of metrics, which is long, is written as it is. Every frame is complete in itself for the keys
+that it carries, so a lost connection is mended by sending the latest state again. Answers are for
+who asked: they are not kept.
 """
 
 import asyncio
@@ -121,9 +122,9 @@ ANSWERS = ("answers", "explanations", "pieces", "refused")
 """What is for who asked."""
 SUBJECTS = tuple(name for name in Frame.__struct_fields__ if name not in ANSWERS)
 """What a newer word replaces as a whole."""
-ENCODER = msgspec.json.Encoder()
-NEWS = msgspec.json.Decoder(Frame)
-QUESTIONS = msgspec.json.Decoder(Question)
+ENCODER = msgspec.msgpack.Encoder()
+NEWS = msgspec.msgpack.Decoder(Frame)
+QUESTIONS = msgspec.msgpack.Decoder(Question)
 
 
 def encode(said: Frame | Question) -> bytes:
@@ -133,7 +134,7 @@ def encode(said: Frame | Question) -> bytes:
 
 
 async def frames(
-    reader: asyncio.StreamReader, decoder: "msgspec.json.Decoder[T]"
+    reader: asyncio.StreamReader, decoder: "msgspec.msgpack.Decoder[T]"
 ) -> AsyncIterator[T]:
     """Yield what the other side says until it closes; a torn last frame is dropped."""
     while True:

@@ -100,6 +100,8 @@ class Gauges:
     _tree: CohortTree = field(default_factory=CohortTree)
     _admitted: dict[str, int] = field(default_factory=dict)
     """Admitted workloads by ClusterQueue, as measured last."""
+    _shown: dict[str, tuple[object, Sequence[CohortName]]] = field(default_factory=dict)
+    """The spec of each ClusterQueue and the cohorts above it, as the series show them."""
     _due: dict[QueueName, None] = field(default_factory=dict)
     _due_local_queues: dict[Key, None] = field(default_factory=dict)
     _due_cohorts: dict[CohortName, None] = field(default_factory=dict)
@@ -148,6 +150,7 @@ class Gauges:
         self._tree = CohortTree.of(self.objects)
         for name in self._admitted.keys() - set(self._tree.queues):
             del self._admitted[name]
+            self._shown.pop(name, None)
 
     def _drop_what_is_gone(self) -> None:
         """Drop the series of objects that are gone or not chosen, with what was counted since."""
@@ -169,8 +172,8 @@ class Gauges:
         QueueMetrics(self.metrics).measure(name, view)
         self._admitted[name] = view.admitted
         above = self.objects.cohorts_above(name)
-        self._info("cluster_queue_info", {"cluster_queue": name}, above)
         cohort = above[0] if above else ""
+        self._specified(name, above)
         if self.fair:
             shares = self.metrics.cluster_queue_weighted_share
             only(shares, {"cluster_queue": name}, [({"cohort": cohort}, view.weighted_share)])
@@ -188,8 +191,18 @@ class Gauges:
         }
         for kind, charged in held.items():
             only(self._family(kind), mine, charges({"cohort": cohort}, charged))
+
+    def _specified(self, name: QueueName, above: Sequence[CohortName]) -> None:
+        """Set what follows from the spec of a ClusterQueue, and from the cohorts above it."""
         found = self.objects.cluster_queues.get(name)
-        groups = cluster_queue_fact(found).groups if found is not None else ()
+        spec = None if found is None else found.spec
+        if self._shown.get(name) == (spec, above):
+            return
+        self._shown[name] = spec, above
+        mine = {"cluster_queue": str(name)}
+        self._info("cluster_queue_info", mine, above)
+        cohort = above[0] if above else ""
+        groups = () if found is None else cluster_queue_fact(found).groups
         quotas = [
             ({"cohort": cohort, "flavor": flavor.flavor, "resource": resource}, resource, quota)
             for group in groups
@@ -302,11 +315,10 @@ def place(one: FlavorResource) -> dict[str, str]:
 
 def charges(
     more: Mapping[str, str], charged: Mapping[FlavorResource, Charged]
-) -> list[tuple[dict[str, str], float]]:
-    """Return the labels and the amount of each charge."""
-    return [
-        ({**more, **place(one)}, whole_units(one.resource, it.total)) for one, it in charged.items()
-    ]
+) -> Iterator[tuple[dict[str, str], float]]:
+    """Yield the labels and the amount of each charge."""
+    for one, it in charged.items():
+        yield {**more, **place(one)}, whole_units(one.resource, it.total)
 
 
 def only(
@@ -315,6 +327,8 @@ def only(
     values: Iterable[tuple[Mapping[str, str], float]],
 ) -> None:
     """Set exactly these series of all that carry `mine`."""
+    if family.is_off:
+        return
     wanted = {
         tuple({**mine, **labels}[label] for label in family.row.labels): value
         for labels, value in values
