@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 from typing_extensions import override
 
@@ -24,6 +24,8 @@ _PLAIN_CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 _END = "# EOF\n"
 AT_ONCE = 250
 """How many series are written before the event loop may run other tasks: at most about 5 ms."""
+KEPT_AT_ONCE = 10_000
+"""How many at most where hardly any has changed: about as long."""
 _DEFAULT_GROUPS = frozenset(MetricGroup) - {MetricGroup.RESOURCES}
 
 
@@ -45,7 +47,7 @@ class Family:
     def __init__(self, row: MetricRow, role: str) -> None:
         self.row = row
         self._role = role
-        self._series: dict[Labels, Sampled] = {}
+        self._series: dict[Labels, Any] = {}  # each a `Sampled`, and what `Series` has for its kind
         self._naming = [(group, [row.labels.index(one) for one in group]) for group in row.naming]
         self._named: dict[Labels, dict[Labels, dict[Labels, None]]] = {
             group: {} for group in row.naming
@@ -60,7 +62,8 @@ class Family:
             raise ValueError(f"{self.row.full_name} needs the label {error}") from None
         if len(values) != len(key):
             raise ValueError(f"{self.row.full_name} has the labels {self.row.labels} only")
-        return cast("Series", self._at(key))
+        series: Series = self._series.get(key) or self._made(key)
+        return series
 
     def replace_all(self, values: Mapping[Labels, float]) -> None:
         """Set a gauge's series to exactly these values, by label values in the row's order."""
@@ -101,17 +104,15 @@ class Family:
 
     def _set(self, values: Mapping[Labels, float]) -> None:
         for key, value in values.items():
-            cast("Series", self._at(key)).set(value)
+            (self._series.get(key) or self._made(key)).set(value)
 
-    def _at(self, key: Labels) -> Sampled:
-        """Return the series with these values of its labels, in the row's order."""
-        series = self._series.get(key)
-        if series is None:
-            named = {**dict(zip(self.row.labels, key, strict=True)), ROLE_LABEL: self._role}
-            series = self._series[key] = _SERIES[self.row.kind](self.row, label_text(named))
-            for group, places in self._naming:
-                name = tuple([key[place] for place in places])
-                self._named[group].setdefault(name, {})[key] = None
+    def _made(self, key: Labels) -> Any:
+        """Make the series with these values of its labels, in the row's order."""
+        named = {**dict(zip(self.row.labels, key, strict=True)), ROLE_LABEL: self._role}
+        series = self._series[key] = _SERIES[self.row.kind](self.row, label_text(named))
+        for group, places in self._naming:
+            name = tuple([key[place] for place in places])
+            self._named[group].setdefault(name, {})[key] = None
         return series
 
     def _remove(self, key: Labels) -> None:
@@ -206,20 +207,22 @@ class Metrics:
         return _exposition(portions, accept)
 
     def _portions(self, accept: str) -> Iterator[str]:
-        """Yield the text in portions, none with more than `AT_ONCE` series that have changed."""
+        """Yield the text in portions, as few as the loop allows: each costs a turn of it."""
         open_metrics = OPEN_METRICS in accept
+        portion: list[str] = []
+        anew = 0
         for family in self._families.values():
-            series, anew = family.series, 0
-            portion = [family.head(open_metrics=open_metrics)] if series else []
+            series = family.series
+            portion += [family.head(open_metrics=open_metrics)] if series else []
             for one in series:
                 known = one.kept
                 text = one.text(exemplars=open_metrics)
                 portion.append(text)
                 anew += text is not known
-                if anew == AT_ONCE:
+                if anew == AT_ONCE or len(portion) >= KEPT_AT_ONCE:
                     yield "".join(portion)
                     portion, anew = [], 0
-            yield "".join(portion)
+        yield "".join(portion)
 
 
 def _exposition(portions: Iterable[str], accept: str) -> Exposition:
