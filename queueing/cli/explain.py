@@ -17,6 +17,7 @@ Examples:
   queueing explain workload/job-train-1a2b3
   queueing explain job/train --eta               and until when?
   queueing explain clusterqueue/vision           who waits here, and why?
+  queueing explain localqueue/main --eta         and until when, the first ten?
   queueing explain localqueue/main -o json
   queueing explain job/train -f queues.yaml -f job.yaml    without a cluster
 \b
@@ -35,7 +36,11 @@ or no cluster.
 )
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace; else that of the context.")
 @files_option("Answer from this file or folder instead of a cluster; repeat for more.")
-@click.option("--eta", is_flag=True, help="Also say when it will be admitted, as a range.")
+@click.option(
+    "--eta",
+    is_flag=True,
+    help="Also say when it will be admitted, or the first ten of a queue, as ranges.",
+)
 @cluster_options("Kubeconfig; else $KUBECONFIG or the pod's own.")
 @click.option("--config", metavar="FILE", help="Configuration; for an answer from objects.")
 @now_option("Time; for an answer from objects. [default: now]")
@@ -54,7 +59,11 @@ def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **opt
     quota, and who waits in it for which reason.
     """
     from queueing.cli.explanations import ask_a_cluster, plain, work_out  # noqa: PLC0415 - slow
-    from queueing.explain.model import WorkloadExplanation  # noqa: PLC0415 - with it
+    from queueing.cli.prospects import written as told_when  # noqa: PLC0415 - with it
+    from queueing.explain.model import (  # noqa: PLC0415 - with it
+        QueueExplanation,
+        WorkloadExplanation,
+    )
     from queueing.explain.text import written  # noqa: PLC0415 - with it
     from queueing.sim.documents import load  # noqa: PLC0415 - with it
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
@@ -69,6 +78,8 @@ def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **opt
     except ManifestError as error:
         raise UsageProblem(str(error)) from error
     click.echo(written(answer) if output == "text" else structured(plain(answer), output))
+    if output == "text" and isinstance(answer, QueueExplanation) and answer.estimates is not None:
+        click.echo(f"\n{told_when(answer.estimates)}")
     is_linked = isinstance(answer, WorkloadExplanation) and answer.page
     if output == "text" and not files and not is_linked and sys.stdout.isatty():
         where = f" -n {options['namespace']}" if options["namespace"] else ""

@@ -7,32 +7,27 @@ from typing import Any
 import click
 import msgspec
 
+from queueing.cli import prospects
 from queueing.cli.live import read_cluster
 from queueing.cli.reaching import reaching_it
 from queueing.cli.resolving import find_workload
 from queueing.cli.subjects import CLUSTER_QUEUE, LOCAL_QUEUE, Named, is_made_for, is_meant, only
-from queueing.clock import SystemClock
-from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, name_of, namespace_of
 from queueing.core.settings import Compatibility
 from queueing.explain import answers
-from queueing.explain.model import DECODER, Estimate, Explanation, WorkloadExplanation
+from queueing.explain.model import DECODER, Explanation
 from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError, NotFoundError, UnavailableError
 from queueing.kube.request import Request
+from queueing.serving.explanations import GROUP, path_of
+from queueing.serving.frames import Subject
 from queueing.sim.documents import LIVE, Document, parse
-from queueing.sim.forecast.estimate import estimate
-from queueing.sim.forecast.outlook import World
-from queueing.sim.intake import Intake, read_configuration, read_world
+from queueing.sim.intake import read_configuration, read_world
 from queueing.sim.rest import at_rest
 from queueing.sim.world import SimulatedCluster
 
-GROUP = "visibility.queueing.dev"
-API = f"/apis/{GROUP}/v1alpha1"
 Options = Mapping[str, Any]
-ESTIMATE_S = 10.0
-"""How long an estimate may take that is worked out here."""
 
 
 def plain(answer: Explanation) -> Any:
@@ -67,9 +62,9 @@ async def _ask(asked: Named, options: Options) -> tuple[Explanation | None, str]
     cluster = await load_cluster(options["kubeconfig"], options["context"])
     namespace = options["namespace"] or cluster.namespace
     async with Client(cluster, user_agent="queueing-explain") as client:
-        path = await path_to(client, asked, namespace)
+        subject = await subject_of(client, asked, namespace)
         try:
-            body = await client.send(Request("GET", f"{API}/{path}/explanation"))
+            body = await client.send(Request("GET", path_of(subject)))
         except NotFoundError as error:
             if GROUP not in str(error):
                 return None, namespace
@@ -80,29 +75,19 @@ async def _ask(asked: Named, options: Options) -> tuple[Explanation | None, str]
             click.echo(f"Warning: {error}", err=True)
             return None, namespace
         found = DECODER.decode(body)
-        if options["eta"] and isinstance(found, WorkloadExplanation) and found.state == "Waiting":
-            found = msgspec.structs.replace(found, estimate=await estimate_at(client, path))
+        if options["eta"]:
+            found = await prospects.asked_for(client, subject, found)
     return found, namespace
 
 
-async def estimate_at(client: Client, path: str) -> Estimate | None:
-    """Return the controller's estimate; None, and a word on it, where it makes none."""
-    try:
-        body = await client.send(Request("GET", f"{API}/{path}/estimate"))
-    except KubeError as error:  # whatever it is, the explanation stands without
-        click.echo(f"Warning: nobody says when it will be admitted: {error}", err=True)
-        return None
-    return msgspec.json.decode(body, type=Estimate)
-
-
-async def path_to(client: Client, asked: Named, namespace: str) -> str:
-    """Return where something is below the API of explanations, and below the page."""
+async def subject_of(client: Client, asked: Named, namespace: str) -> Subject:
+    """Return what is asked about, as the controller calls it."""
     if asked.kind == CLUSTER_QUEUE:
-        return f"clusterqueues/{asked.name}"
+        return Subject("clusterqueues", asked.name)
     if asked.kind == LOCAL_QUEUE:
-        return f"namespaces/{namespace}/localqueues/{asked.name}"
+        return Subject("localqueues", f"{namespace}/{asked.name}")
     workload = await find_workload(client, asked, namespace)
-    return f"namespaces/{namespace}/workloads/{workload['metadata']['name']}"
+    return Subject("workloads", f"{namespace}/{workload['metadata']['name']}")
 
 
 def work_out(
@@ -127,24 +112,9 @@ def work_out(
     if answer is None:
         only((), asked, "" if asked.kind == CLUSTER_QUEUE else where)
         raise AssertionError("who is not there was told")
-    if options["eta"] and isinstance(answer, WorkloadExplanation) and answer.state == "Waiting":
-        return with_estimate(answer, cluster, world, options["now"])
-    return answer
-
-
-def with_estimate(
-    answer: WorkloadExplanation, cluster: SimulatedCluster, world: Intake, now: float
-) -> WorkloadExplanation:
-    """Add when a waiting workload will be admitted, worked out here."""
-    ended = [one for one in world.facts if isinstance(one, WorkloadFact) and one.finished]
-    objects = [one for one in world.facts if not isinstance(one, WorkloadFact)]
-    facts = (*objects, *cluster.workloads.values(), *ended)
-    known = World.of(facts, world.settings, now)
-    clock = SystemClock()
-    ends = clock.monotonic() + ESTIMATE_S
-    key = Key(f"{answer.namespace}/{answer.name}")
-    found = estimate(known, key, enough=lambda: clock.monotonic() > ends)
-    return msgspec.structs.replace(answer, estimate=found)
+    return (
+        prospects.worked_out(answer, cluster, world, options["now"]) if options["eta"] else answer
+    )
 
 
 def _answer(

@@ -21,6 +21,7 @@ What `queueing explain -o json` prints, and what the controller answers under
 | `/cohorts/NAME/explanation`; `-` is all trees | [CohortExplanation](#cohortexplanation) |
 | `/resourceflavors/NAME/explanation`; `-` names them | [ResourceFlavorExplanation][flavor] |
 | of a flavor `…/explanation?domain=BLOCK/RACK&offset=0&limit=50` | what is in this domain |
+| of a flavor `…/explanation?topology=NAME` | the same of a further topology |
 | of a queue `…/explanation?part=waiting&offset=0&limit=50` | [Line](#line) |
 | of a queue `…/explanation?part=holding&offset=0&limit=50` | [Line](#line) |
 | `/namespaces/NAMESPACE/workloads/NAME/estimate` | [Estimate](#estimate) |

@@ -17,7 +17,7 @@ import click
 import msgspec
 from aiohttp import ClientError, web
 
-from queueing.cli.explanations import path_to
+from queueing.cli.explanations import subject_of
 from queueing.cli.loopback import HOST, on_loopback
 from queueing.cli.output import UsageProblem
 from queueing.cli.subjects import Named
@@ -26,7 +26,7 @@ from queueing.kube.config import load_cluster
 from queueing.kube.errors import KubeError
 from queueing.kube.request import Request
 from queueing.kube.resources import CONFIG_MAPS
-from queueing.serving.explanations import BESIDE, PAGE
+from queueing.serving.explanations import BESIDE, PAGE, place_of
 
 NAMES = (HOST, "localhost")
 BASE = "/ui/"
@@ -54,7 +54,7 @@ async def forward(asked: Named | None, options: Mapping[str, Any]) -> None:
     cluster = await load_cluster(options["kubeconfig"], options["context"])
     namespace = options["namespace"] or cluster.namespace
     async with Client(cluster, user_agent="queueing-ui") as client:
-        path = "" if asked is None else await path_to(client, asked, namespace)
+        path = "" if asked is None else place_of(await subject_of(client, asked, namespace))
         beside = await _address_beside(client)
         if beside:
             await _show(f"{beside}{path}", options)

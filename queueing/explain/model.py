@@ -289,6 +289,9 @@ class QueueExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="Q
     groups_omitted: int = 0
     lenders: tuple[str, ...] = ()
     """Other queues of its tree from which it could borrow now."""
+    estimates: dict[str, Estimate] | None = None
+    """When the first who wait will be admitted, by `namespace/name` in the order of the queue; null
+    unless that was asked for."""
 
 
 class TreeNode(Part, frozen=True, kw_only=True):

@@ -46,7 +46,8 @@ def subject_of(plural: str, namespace: str, name: str, query: Mapping[str, str])
     of = f"{namespace}/{name}" if namespace else name
     if plural == FLAVORS:
         window = read_window(query)
-        return Subject(plural, of, query.get("domain", ""), window.offset, window.limit)
+        domain, topology = query.get("domain", ""), query.get("topology", "")
+        return Subject(plural, of, domain, window.offset, window.limit, topology)
     if not part:
         return Subject(plural, of)
     if plural not in LISTED or part not in PARTS:
@@ -55,15 +56,20 @@ def subject_of(plural: str, namespace: str, name: str, query: Mapping[str, str])
     return Subject(plural, of, part, window.offset, window.limit)
 
 
+def place_of(subject: Subject) -> str:
+    """Return where something is below the API of explanations, and below the page."""
+    namespace, slash, name = subject.name.rpartition("/")
+    within = f"namespaces/{quote(namespace, safe='')}/" if slash else ""
+    return f"{within}{subject.kind}/{quote(name, safe='')}"
+
+
 def path_of(subject: Subject, subresource: str = SUBRESOURCE) -> str:
     """Return the path and query by which something is asked about: the inverse of `subject_of`."""
-    namespace, slash, name = subject.name.rpartition("/")
-    within = f"/namespaces/{quote(namespace, safe='')}" if slash else ""
     told = "domain" if subject.kind == FLAVORS else "part"
     query = {told: subject.part, "offset": subject.offset, "limit": subject.limit}
+    query |= {"topology": subject.topology} if subject.topology else {}
     asked = f"?{urlencode(query)}" if subject.limit else ""
-    path = f"{within}/{subject.kind}/{quote(name, safe='')}/{subresource}"
-    return f"/apis/{GROUP}/{VERSION}{path}{asked}"
+    return f"/apis/{GROUP}/{VERSION}/{place_of(subject)}/{subresource}{asked}"
 
 
 def group_document() -> dict[str, Any]:

@@ -48,6 +48,8 @@ class Subject(msgspec.Struct, frozen=True, rename="camel"):
     flavor: a domain of its topology, as `part_of` spells it."""
     offset: int = 0
     limit: int = 0
+    topology: str = ""
+    """Of a flavor: which of its topologies; empty for its own."""
 
 
 def part_of(domain: Sequence[str]) -> str:
