@@ -49,13 +49,18 @@ def flavors(engine: Engine) -> ResourceFlavorExplanation:
 
 
 def flavor(
-    engine: Engine, name: FlavorName, domain: tuple[str, ...], window: tuple[int, int]
+    engine: Engine,
+    name: FlavorName,
+    domain: tuple[str, ...],
+    window: tuple[int, int],
+    topology: str = "",
 ) -> ResourceFlavorExplanation | None:
     """Tell of the domains just below one of a flavor's topology; None where there is none.
 
-    `domain` begins with the widest; `window` is the first of those below it, and how many.
+    `domain` begins with the widest; `window` is the first of those below it, and how many. Without
+    the name of a topology it is the flavor's own.
     """
-    return explain_flavor(engine.memory, name, domain, window)
+    return explain_flavor(engine.memory, name, domain, window, topology)
 
 
 def line(

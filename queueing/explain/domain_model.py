@@ -43,7 +43,10 @@ class ResourceFlavorExplanation(
     """All flavors that have a topology."""
     name: str
     """Empty where just these are asked for."""
+    topologies: tuple[str, ...] = ()
+    """Those of the flavor: its own, and then those by which its nodes are nearer to each other."""
     topology: str
+    """The one that the others tell of."""
     levels: tuple[str, ...]
     """Labels of nodes, from the widest level to the narrowest."""
     domain: tuple[str, ...]

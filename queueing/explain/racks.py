@@ -25,6 +25,7 @@ def explain_flavors(memory: Memory) -> ResourceFlavorExplanation:
     return ResourceFlavorExplanation(
         flavors=tuple(flavors_of(memory)),
         name="",
+        topologies=(),
         topology="",
         levels=(),
         domain=(),
@@ -36,19 +37,24 @@ def explain_flavors(memory: Memory) -> ResourceFlavorExplanation:
 
 
 def explain_flavor(
-    memory: Memory, flavor: FlavorName, path: tuple[str, ...], window: tuple[int, int]
+    memory: Memory,
+    flavor: FlavorName,
+    path: tuple[str, ...],
+    window: tuple[int, int],
+    topology: str,
 ) -> ResourceFlavorExplanation | None:
     """Tell of the domains just below one; None where the flavor has no topology, or not this one.
 
     `path` is the domain with those that it is in, the widest first; `window` the first of those
-    below it and how many.
+    below it and how many; `topology` one of the flavor's, empty for its own.
     """
     forest = memory.tree.forest
     if not forest.has(flavor):
         return None
-    tree = forest.tree(flavor)
-    above = _found(tree, path)
-    if above is None:
+    trees = {one.tree.topology: one.tree for one in forest.memories(flavor)}
+    tree = trees.get(topology or forest.tree(flavor).topology)
+    above = None if tree is None else _found(tree, path)
+    if tree is None or above is None:
         return None
     domains, pod = tree.domains, usual_pod(memory, flavor)
     below = sorted(domains.children[above], key=domains.place.__getitem__)
@@ -56,11 +62,12 @@ def explain_flavor(
     shown = below[offset : offset + min(window[1], DOMAINS_MAX)]
     leaves = {one: domains.below(one, len(tree.levels) - 1) for one in shown}
     sitting = _sitting(tree, leaves, tenants_of(memory, flavor))
-    fits = counted(memory, flavor, pod).pods
+    fits = counted(memory, flavor, pod, tree.topology).pods
     resources = [resource for resource, _ in pod]
     return ResourceFlavorExplanation(
         flavors=tuple(flavors_of(memory)),
         name=flavor,
+        topologies=tuple(trees),
         topology=tree.topology,
         levels=tree.levels,
         domain=path,

@@ -45,6 +45,52 @@ def seats(domain: Domain) -> list[tuple[str, int]]:
     return [(one.workload.partition("/")[2], one.pods) for one in domain.seats]
 
 
+LINKED = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: gpu, annotations: {queueing.dev/nearer-topologies: link}}
+spec: {nodeLabels: {pool: gpu}, topologyName: dc}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: dc}
+spec: {levels: [{nodeLabel: block}, {nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: link}
+spec: {levels: [{nodeLabel: nvlink}, {nodeLabel: kubernetes.io/hostname}]}
+"""
+
+
+def test_domains_of_a_further_topology_lie_across_racks() -> None:
+    known = engine_of(
+        {
+            "nodes": {
+                "n1": {"in": "a/r1", "cpu": 4, "labels": {"pool": "gpu", "nvlink": "d1"}},
+                "n2": {"in": "a/r1", "cpu": 4, "labels": {"pool": "gpu", "nvlink": "d2"}},
+                "n3": {"in": "a/r2", "cpu": 4, "labels": {"pool": "gpu", "nvlink": "d1"}},
+            },
+            "queues": {"q": {"cpu": {"gpu": 100}}},
+            "running": {"gang": {"cpu": 3, "count": 2, "on": {"n1": 1, "n3": 1}}},
+        },
+        LINKED,
+    )
+    own, link = (answers.flavor(known, GPU, (), ALL, one) for one in ("", "link"))
+    assert own is not None
+    assert link is not None
+    assert own.topologies == link.topologies == ("dc", "link")
+    assert (own.topology, link.topology) == ("dc", "link")
+    assert [(one.name, one.fits, seats(one)) for one in link.domains] == [
+        ("d1", 2, [("gang", 2)]),
+        ("d2", 4, []),
+    ]
+    inside = answers.flavor(known, GPU, ("d1",), ALL, "link")
+    assert inside is not None
+    assert [one.name for one in inside.domains] == ["n1", "n3"]
+    assert answers.flavor(known, GPU, (), ALL, "gone") is None
+
+
 def test_flavors_with_a_topology_are_named() -> None:
     assert answers.flavors(engine()).flavors == ("gpu",)
 

@@ -14,9 +14,11 @@ from queueing.state.engine import Engine
 from tests.scenarios.short_form import expand
 
 
-def engine_of(written: Mapping[str, Any]) -> Engine:
+def engine_of(written: Mapping[str, Any], manifests: str = "") -> Engine:
+    """Return an engine at rest; `manifests` are objects in full, beside those in short."""
     value, node = next(read(yaml.dump(dict(written), sort_keys=False), file="world"))
     page = Document(file="world", value=value, node=node)
-    text = yaml.dump_all([dict(one.value) for one in expand(page, ())])
+    full = parse(manifests, file="manifests")
+    text = yaml.dump_all([dict(one.value) for one in (*expand(page, full), *full)])
     world = read_world(parse(text, file="world"), now=0.0, compatibility=Compatibility.QUEUEING)
     return SimulatedCluster(world.facts, settings=world.settings).engine

@@ -72,14 +72,14 @@ def queue(kind: str) -> QueueExplanation:
     )
 
 
-def racks() -> ResourceFlavorExplanation:
-    """Return what is said of a flavor with one rack, in which somebody sits."""
+def racks(topology: str = "dc") -> ResourceFlavorExplanation:
+    """Return what is said of a flavor with one domain, in which somebody sits."""
     seat = Seat(workload="other/wide", cluster_queue="vision", priority=0, pods=2, leaving=False)
     rack = Domain(name="r1", nodes=1, free={}, room={}, fits=0, seats=(seat,), seats_in_all=1)
     return ResourceFlavorExplanation(
         flavors=("gpu",),
         name="gpu",
-        topology="dc",
+        topology=topology,
         levels=("dc/rack", "kubernetes.io/hostname"),
         domain=(),
         pod={},
@@ -91,6 +91,7 @@ def racks() -> ResourceFlavorExplanation:
 
 ANSWERS: dict[Subject, Answer] = {
     Subject("resourceflavors", "gpu", limit=1000): racks(),
+    Subject("resourceflavors", "gpu", limit=1000, topology="links"): racks("links"),
     Subject("workloads", "team/mine"): explained(),
     Subject("localqueues", "team/door"): queue("LocalQueue"),
     Subject("clusterqueues", "vision"): queue("ClusterQueue"),

@@ -207,7 +207,8 @@ def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> A
     if subject.kind == FLAVORS and subject.name == ALL:
         return answers.flavors(engine)
     if subject.kind == FLAVORS:
-        return answers.flavor(engine, FlavorName(subject.name), domain_of(subject.part), window)
+        flavor, domain = FlavorName(subject.name), domain_of(subject.part)
+        return answers.flavor(engine, flavor, domain, window, subject.topology)
     if subject.part:
         queue = Key(subject.name) if "/" in subject.name else QueueName(subject.name)
         return answers.line(engine, queue, window, holding=subject.part == "holding")

@@ -10,8 +10,8 @@ from queueing.serving.ui.turning import ROWS, parts, query
 
 EVERY_S = 10.0
 """Who sits where is put together of all that run."""
-DOMAIN = "domain"
-"""In the query: a domain and those that it is in."""
+DOMAIN, TOPOLOGY = "domain", "topology"
+"""In the query: a domain and those that it is in; a topology other than the flavor's own."""
 
 
 async def flavors(asked: Asked) -> Page:
@@ -27,7 +27,8 @@ async def racks(asked: Asked) -> Page:
     name = asked.names["name"]
     await demand(asked.visitor, EVERYTHING, explanation_of(FLAVORS, name=name))
     offset = asked.number("domains")
-    subject = Subject(FLAVORS, name, asked.query.get(DOMAIN, ""), offset, ROWS)
+    domain, topology = asked.query.get(DOMAIN, ""), asked.query.get(TOPOLOGY, "")
+    subject = Subject(FLAVORS, name, domain, offset, ROWS, topology)
     told = await asked.sources.explained(subject, ResourceFlavorExplanation)
     depth = len(told.domain)
 
@@ -36,6 +37,10 @@ async def racks(asked: Asked) -> Page:
 
     values = {
         "told": told,
+        "topologies": [
+            (one, query(asked, topology=one if number else "", domain="", domains=""))
+            for number, one in enumerate(told.topologies)
+        ],
         "level": told.levels[depth],
         "above": [(one, at(*told.domain[:end])) for end, one in enumerate(told.domain, 1)],
         "top": at(),

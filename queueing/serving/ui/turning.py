@@ -8,9 +8,9 @@ from queueing.serving.ui.paths import Asked
 
 ROWS = 50
 """How many rows one part shows."""
-KEPT: Sequence[str] = ("waiting", "holding", "nodes", "domains", "domain", "eta")
+KEPT: Sequence[str] = ("waiting", "holding", "nodes", "domains", "domain", "topology", "eta")
 """What links to other parts keep of the query: where each list of a page begins, by its name, which
-domain is looked at, and whether it is asked when workloads will be admitted."""
+domain of which topology is looked at, and whether it is asked when workloads will be admitted."""
 
 
 def query(asked: Asked, **changes: str) -> str:

@@ -145,9 +145,14 @@ def domain(name: str, *seats: Seat, fits: int = 0, in_all: int | None = None) ->
     )
 
 
-def racks(path: str, offset: int) -> ResourceFlavorExplanation | None:
-    """Return the domains of a flavor with two racks, one of 120 nodes, and two of strange names."""
-    levels = ("topology.example/rack", "kubernetes.io/hostname")
+def racks(path: str, offset: int, topology: str) -> ResourceFlavorExplanation | None:
+    """Return the domains of a flavor with two racks, one of 120 nodes, and two of strange names.
+
+    By its further topology, there is one domain of links.
+    """
+    if topology not in {"", "links"}:
+        return None
+    levels = (f"topology.example/{'link' if topology else 'rack'}", "kubernetes.io/hostname")
     below = {
         "": [
             domain("r1", seat("team/gang", 6), seat(EVIL, 1, leaving=True)),
@@ -159,12 +164,15 @@ def racks(path: str, offset: int) -> ResourceFlavorExplanation | None:
         "0": [domain("in-number-0")],
         "r1": [domain(f"node-{number}") for number in range(120)],
     }
+    if topology:
+        below = {"": [domain("l1", seat("team/gang", 6))]}
     if path not in below:
         return None
     return ResourceFlavorExplanation(
         flavors=("h100",),
         name="h100",
-        topology="dc",
+        topologies=("dc", "links"),
+        topology=topology or "dc",
         levels=levels,
         domain=domain_of(path),
         pod={"nvidia.com/gpu": "1"},
@@ -177,7 +185,9 @@ def racks(path: str, offset: int) -> ResourceFlavorExplanation | None:
 def answer(subject: Subject) -> Any:
     """Return what the leader of the samples knows."""
     if subject.kind == FLAVORS:
-        return racks(subject.part, subject.offset) if subject.name in {ALL, "h100"} else None
+        if subject.name not in {ALL, "h100"}:
+            return None
+        return racks(subject.part, subject.offset, subject.topology)
     if subject.part:
         window = {"offset": subject.offset, "limit": subject.limit}
         is_there = subject.name in {"vision", "team/main"}

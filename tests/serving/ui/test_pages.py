@@ -197,6 +197,7 @@ EVERY_PAGE = [
     "racks",
     "racks/h100",
     "racks/h100?domain=r1",
+    "racks/h100?topology=links",
     "nowhere/at/all",
 ]
 
@@ -314,6 +315,16 @@ async def test_racks_say_in_words_who_sits_there() -> None:
     assert "9 of 8" in rows[1]
 
 
+async def test_further_topologies_of_a_flavor_are_one_link_away() -> None:
+    async with looking() as browser:
+        _, own = await browser.get("racks/h100?domain=r1")
+        _, links = await browser.get("racks/h100?topology=links")
+    assert '<span aria-current="true">dc</span>, <a href="?topology=links">links</a>' in own
+    assert '<a href="?">dc</a>, <span aria-current="true">links</span>' in links
+    assert '<a href="?topology=links&amp;domain=l1">l1</a>' in links
+    assert "node-001" not in links
+
+
 @pytest.mark.parametrize(
     ("link", "name", "inside"),
     [("?domain=%2F", "(empty)", "in-the-empty-one"), ("?domain=0", "0", "in-number-0")],
@@ -357,6 +368,7 @@ async def test_who_looks_into_a_rack_sees_some_nodes_at_a_time(
         pytest.param("namespaces/team/workloads/gone", 404, id="a workload that is gone"),
         pytest.param("racks/gone", 404, id="a flavor that is gone, or has no topology"),
         pytest.param("racks/h100?domain=r9", 404, id="a rack that is gone"),
+        pytest.param("racks/h100?topology=gone", 404, id="a topology that is gone"),
         pytest.param("nowhere", 404, id="no page"),
         pytest.param("find?q=%3Cwhat%3E", 404, id="a search for nothing that can be"),
     ],
