@@ -5,6 +5,7 @@ given somebody who does.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +27,8 @@ from queueing.serving.frames import Around, Subject
 from queueing.serving.read_models import NoAnswerError, ReadModels
 from queueing.serving.visibility import QueryError
 
+logger = logging.getLogger(__name__)
+
 Estimator = Callable[[str, Sequence[str]], Awaitable[bytes]]
 """Makes estimates of a snapshot, for workloads by key, as a JSON object; raises EstimateError."""
 PATIENCE_S = 15.0
@@ -35,6 +38,7 @@ ASKS_MAX = 4
 ROWS_MAX = 10
 """For how many rows of a queue's line one is made at a time."""
 TOO_MANY = "too many ask for estimates at the moment; ask again"
+UNREADABLE = "what was worked out cannot be read; the log of this replica says why"
 NONE = "it does not wait in a queue, or too much does beside it"
 NO_QUEUE = "there is no such queue, or too much waits in it"
 WORKLOADS = "workloads"
@@ -69,7 +73,7 @@ class Estimates:
             snapshot = await self.models.snapshot(Around(keys[0]))
             if snapshot is None:
                 return None
-            return KNOWN.decode(await self.estimator("".join(snapshot), keys))
+            return _read(await self.estimator("".join(snapshot), keys), keys)
 
     async def _keys(self, subject: Subject) -> Sequence[str] | None:
         """Return whose estimates are asked for: of a line those that are queued."""
@@ -79,6 +83,19 @@ class Estimates:
         if not isinstance(line, Line):
             return None
         return [f"{one.namespace}/{one.name}" for one in line.rows if one.position is not None]
+
+
+def _read(body: bytes, keys: Sequence[str]) -> Mapping[str, Estimate]:
+    """Return what was estimated of each of some workloads. Raises EstimateError."""
+    try:
+        found = KNOWN.decode(body)
+    except msgspec.DecodeError as error:
+        logger.exception("the answer of the estimator cannot be read: %.200s", body)
+        raise EstimateError(UNREADABLE) from error
+    if missing := [key for key in keys if key not in found]:
+        logger.error("the estimator says nothing of %s", ", ".join(missing))
+        raise EstimateError(UNREADABLE)
+    return found
 
 
 def add_estimates(

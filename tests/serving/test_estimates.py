@@ -53,12 +53,22 @@ async def too_late(_snapshot: str, _keys: Sequence[str]) -> bytes:
     raise EstimateError("there is no estimate in time; ask again")
 
 
+async def broken(_snapshot: str, _keys: Sequence[str]) -> bytes:
+    return b'{"team/mine": {'
+
+
+async def of_others(_snapshot: str, _keys: Sequence[str]) -> bytes:
+    return b"{}"
+
+
 @pytest.mark.parametrize(
     ("snapshot", "estimator", "allowed", "status", "said"),
     [
         ("around", estimated, everybody, 200, "around team/mine"),
         (None, estimated, everybody, 404, "it does not wait in a queue"),
         ("around", too_late, everybody, 503, "ask again"),
+        ("around", broken, everybody, 503, "what was worked out cannot be read"),
+        ("around", of_others, everybody, 503, "what was worked out cannot be read"),
         ("around", estimated, nobody, 403, "may not get"),
     ],
 )
