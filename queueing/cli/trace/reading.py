@@ -13,6 +13,7 @@ from queueing.checkpoints.wire.objects import Checkpoint
 from queueing.cli.output import UsageProblem
 from queueing.cli.resolving import resource_of
 from queueing.controller.job_pods import claims_of, started_pods
+from queueing.devices.wire.claim_times import scheduled, true_since
 from queueing.devices.wire.delays import Pod
 from queueing.kube.client import Client
 from queueing.kube.errors import ForbiddenError, NotFoundError
@@ -187,10 +188,4 @@ class Reading:
 
 
 def _seen_pod(pod: Pod) -> SeenPod:
-    return SeenPod(pod.metadata.created, _since(pod, "PodScheduled"), _since(pod, "Ready"))
-
-
-def _since(pod: Pod, kind: str) -> float | None:
-    """Return since when a condition of a pod is True; None if it is not, or not any more."""
-    found = next((one for one in pod.status.conditions if one.type == kind), None)
-    return found.changed if found is not None and found.status == "True" else None
+    return SeenPod(pod.metadata.created, scheduled(pod), true_since(pod, "Ready"))

@@ -64,5 +64,10 @@ def _allocated(claim: TimedClaim, users: Iterable[Pod]) -> float | None:
 
 def scheduled(pod: Pod) -> float | None:
     """Return when a pod got its node; None if it has none."""
-    found = next((one for one in pod.status.conditions if one.type == "PodScheduled"), None)
+    return true_since(pod, "PodScheduled")
+
+
+def true_since(pod: Pod, kind: str) -> float | None:
+    """Return since when a condition of a pod is True; None if it is not, or not any more."""
+    found = next((one for one in pod.status.conditions if one.type == kind), None)
     return found.changed if found is not None and found.status == "True" else None
