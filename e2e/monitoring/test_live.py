@@ -138,6 +138,7 @@ def test_what_goes_on_is_seen_in_traces_dashboards_and_alerts(
         _every_panel_has_data(watched)
         _what_is_wrong_is_told(watched)
         _waits_are_examples_of_traces(watched)
+        _a_gauge_and_a_counter_of_one_name_are_both_read(watched)
 
 
 def _every_span_is_there(watched: Watched) -> None:
@@ -245,3 +246,12 @@ def _waits_are_examples_of_traces(watched: Watched) -> None:
     found = watched.prometheus.asked("query_exemplars", query=name, start="0", end="9999999999")
     traces = {one["labels"]["trace_id"] for series in found for one in series["exemplars"]}
     assert TRACE in traces
+
+
+def _a_gauge_and_a_counter_of_one_name_are_both_read(watched: Watched) -> None:
+    """Read with exemplars, so in OpenMetrics, where a counter has no suffix."""
+    gauge, counter = "kueue_finished_workloads", "kueue_finished_workloads_total"
+    for name, kind in ((gauge, "gauge"), (counter, "unknown")):
+        assert watched.prometheus.values(f"{name} > 0"), name
+        (told,) = watched.prometheus.asked("metadata", metric=name)[name]
+        assert told["type"] == kind

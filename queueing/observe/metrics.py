@@ -22,6 +22,8 @@ OPEN_METRICS = "application/openmetrics-text"
 _OPEN_CONTENT = f"{OPEN_METRICS}; version=1.0.0; charset=utf-8"
 _PLAIN_CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 _END = "# EOF\n"
+UNKNOWN = "unknown"
+"""The type of a metric of which OpenMetrics cannot say what it is."""
 AT_ONCE = 250
 """How many series are written before the event loop may run other tasks: at most about 5 ms."""
 KEPT_AT_ONCE = 10_000
@@ -91,11 +93,19 @@ class Family:
                         self._remove(key)
 
     def head(self, *, open_metrics: bool) -> str:
-        """Return what stands before its series: OpenMetrics names a counter without its suffix."""
-        name, about = self.row.full_name, self.row.help.replace("`", "").replace("\\", r"\\")
+        """Return what stands before its series: OpenMetrics names a counter without its suffix.
+
+        So it has no word for a counter `x_total` beside a gauge `x`, as Kueue has them.
+        """
+        name, kind = self.row.full_name, str(self.row.kind)
+        about = self.row.help.replace("`", "").replace("\\", r"\\")
         if open_metrics:
-            name, about = name.removesuffix("_total"), about.replace('"', r"\"")
-        return f"# HELP {name} {about}\n# TYPE {name} {self.row.kind}\n"
+            about = about.replace('"', r"\"")
+            if self.row.name.endswith("_total") and self.row.name.removesuffix("_total") in ROWS:
+                kind = UNKNOWN
+            else:
+                name = name.removesuffix("_total")
+        return f"# HELP {name} {about}\n# TYPE {name} {kind}\n"
 
     @property
     def series(self) -> list[Sampled]:
@@ -174,8 +184,7 @@ class Metrics:
             row.name: Family(row, role)
             if row.groups <= enabled and (row.followed or not follows)
             else _MutedFamily(row)
-            # OpenMetrics takes `x` and `x_total` for one metric; Kueue has both: one comes last.
-            for row in sorted(TABLE, key=lambda row: f"{row.name}_total" in ROWS)
+            for row in TABLE
         }
         self.__dict__.update(self._families)  # found without `__getattr__`
         self._families["build_info"].labels(**build_info()).set(1)

@@ -8,6 +8,8 @@ PLAIN = "text/plain"
 _END = "# EOF\n"
 _COUNTER = re.compile(r"^# HELP (\S+) (.*)\n# TYPE \1 counter$", re.MULTILINE)
 """OpenMetrics describes a counter without the suffix of its samples; the plain format with it."""
+_NAMELESS = re.compile(r"^(# TYPE \S+_total) unknown$", re.MULTILINE)
+"""A counter for which OpenMetrics has no name left."""
 _EXEMPLAR = re.compile(r" # \{[^}\n]*\} .*$", re.MULTILINE)
 
 
@@ -29,4 +31,5 @@ def answer(text: str, accept: str) -> Answer:
     if text.endswith(_END):
         text = _EXEMPLAR.sub("", text).removesuffix(_END)
         text = _COUNTER.sub(r"# HELP \1_total \2\n# TYPE \1_total counter", text)
+        text = _NAMELESS.sub(r"\1 counter", text)
     return Answer(text, f"{PLAIN}; version=0.0.4; charset=utf-8")

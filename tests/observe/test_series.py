@@ -60,6 +60,25 @@ def test_open_metrics_have_the_last_exemplar_of_each_bucket() -> None:
     assert b"trace_id" not in metrics.exposition().body
 
 
+def test_a_counter_beside_a_gauge_of_its_name_is_no_clash_in_open_metrics() -> None:
+    """In OpenMetrics the counter would have the gauge's name."""
+    metrics = Metrics(ReplicaRole.LEADER)
+    metrics.finished_workloads.labels(cluster_queue="q").set(3)
+    metrics.finished_workloads_total.labels(cluster_queue="q", priority_class="").inc(7)
+    text = metrics.exposition(OPEN_METRICS).body.decode()
+    read = open_metrics_parser.text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
+    told = {
+        one.name: (one.type, one.samples[0].name, one.samples[0].value)
+        for one in read
+        if "finished" in one.name
+    }
+    gauge, counter = "kueue_finished_workloads", "kueue_finished_workloads_total"
+    assert told == {gauge: ("gauge", gauge, 3.0), counter: ("unknown", counter, 7.0)}
+    plain = metrics.exposition().body.decode()
+    assert f"# TYPE {gauge} gauge\n" in plain
+    assert f"# TYPE {counter} counter\n" in plain
+
+
 def test_a_series_is_written_anew_only_when_it_changed() -> None:
     gauge, counter, histogram = Gauge("g", ""), Counter("c", ""), Histogram("h", "", (1.0,))
     series = (gauge, counter, histogram)
