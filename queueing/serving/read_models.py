@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -67,6 +68,8 @@ class ReadModels:
     heard: float = 0.0
     """Loop time of the last frame: a controller that is stuck stops speaking."""
     _ask: Callable[[Question], None] | None = None
+    _metrics_at: float = -math.inf
+    """Loop time when the metrics came."""
     _asked: asyncio.Event | None = None
     """Set when the metrics come that somebody waits for."""
     _questions: dict[PendingPart | Subject | Around, _Asked] = field(default_factory=dict)
@@ -74,13 +77,16 @@ class ReadModels:
     """Of questions. No earlier process used them: what it asked may be answered only now."""
 
     async def current_metrics(self, patience_s: float = METRICS_S) -> str:
-        """Have the controller tell its metrics as they are now.
+        """Have the controller tell its metrics as they are now, or were less than a second ago.
 
-        Whoever asks while an answer is under way shares it. Raises NoAnswerError when it does not
-        answer: what it told last would say that all is well, and no alert would fire.
+        Whoever asks while an answer is under way, or has just come, shares it. Raises NoAnswerError
+        when it does not answer: what it told last would say that all is well, and no alert would
+        fire.
         """
         if self._ask is None:
             raise NoAnswerError("the controller of this replica is away")
+        if self.metrics and asyncio.get_running_loop().time() - self._metrics_at < SHARED_S:
+            return self.metrics
         if self._asked is None:
             self._asked = asyncio.Event()
             self._ask(Question())
@@ -168,7 +174,7 @@ class ReadModels:
         if frame.ready is not None:
             self.ready = frame.ready
         if frame.metrics is not None:
-            self.metrics = frame.metrics
+            self.metrics, self._metrics_at = frame.metrics, now
             self._answered()
         answers: dict[int, Any] = {
             **(frame.answers or {}),

@@ -84,7 +84,9 @@ async def answer(publisher: Publisher, texts: list[str]) -> None:
         publisher.publish(Frame(metrics=texts.pop(0)))
 
 
-async def test_metrics_are_told_when_they_are_asked_for(tmp_path: Path) -> None:
+async def test_metrics_are_told_when_they_are_asked_for_and_shared_for_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, models = tmp_path / "s", ReadModels()
     async with listening(path, models), asyncio.TaskGroup() as group:
         publisher = Publisher(path)
@@ -94,6 +96,9 @@ async def test_metrics_are_told_when_they_are_asked_for(tmp_path: Path) -> None:
         assert models.metrics == ""
         several = await asyncio.gather(*(models.current_metrics(BOUND_S) for _ in range(3)))
         assert set(several) == {"kueue_x 1\n"}
+        monkeypatch.setattr("queueing.serving.read_models.SHARED_S", BOUND_S)
+        assert await models.current_metrics(BOUND_S) == "kueue_x 1\n"
+        monkeypatch.setattr("queueing.serving.read_models.SHARED_S", 0.0)
         assert await models.current_metrics(BOUND_S) == "kueue_x 2\n"
         speaking.cancel()
 
