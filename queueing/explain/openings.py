@@ -5,6 +5,8 @@ that are leaving, then lower priorities, then the latest started, until the pods
 whom they fit all the same are put back. Quota, and who may preempt whom, are not asked.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from queueing.core.names import FlavorName
@@ -46,7 +48,7 @@ class Stopped(Part, frozen=True, kw_only=True):
     """How many pods it has in all; all of them would stop."""
     since: str | None
     leaving: bool
-    """Whether it is going anyway."""
+    """Whether it is evicted: it is going anyway, and its place is not free yet."""
     movable: bool
     """Whether its CheckpointPolicy lets it go on at another place instead."""
 
@@ -109,7 +111,7 @@ def _stopped(one: Tenant) -> Stopped:
         priority=holder.priority,
         pods=one.pods(),
         since=told(holder.started),
-        leaving=not holder.runs,
+        leaving=holder.evicted,
         movable=holder.stake is not None and holder.stake.movable,
     )
 
@@ -126,8 +128,12 @@ class _Search:
         self._tenants = [
             one
             for one in sorted(tenants_of(memory, flavor), key=_order)
-            if below is None or one.holder.priority < below or not one.holder.runs
+            if below is None or one.holder.priority < below or one.holder.evicted
         ]
+        leaving = [one for one in self._tenants if one.holder.evicted]
+        self._not_counted = leaving if memory.ledger.promises else []
+        """Who is still there and not in the forest, which has room for others when they have left.
+        """
         self._at: dict[str, list[int]] = {}
         """Leaf → which tenants have pods there, in their order."""
         for number, one in enumerate(self._tenants):
@@ -135,7 +141,7 @@ class _Search:
                 self._at.setdefault(key, []).append(number)
 
     def price(self, who: tuple[Tenant, ...]) -> tuple[float, int]:
-        running = [one for one in who if one.holder.runs]
+        running = [one for one in who if not one.holder.evicted]
         highest = max((one.holder.priority for one in running), default=float("-inf"))
         return highest, sum(one.pods() for one in running)
 
@@ -146,7 +152,7 @@ class _Search:
         numbers = {one for leaf in leaves for one in self._at.get(tree.key_at(leaf), ())}
         there = [self._tenants[one] for one in sorted(numbers)]
         gone: list[Tenant] = []
-        with self._forest.attempt():
+        with self._all_there():
             while not self._suffices(domain):
                 if len(gone) == len(there):
                     return None
@@ -156,13 +162,21 @@ class _Search:
 
     def fits_without(self, domain: int, who: tuple[Tenant, ...]) -> int:
         """Return how many pods fit into a domain when some have gone."""
-        with self._forest.attempt():
+        with self._all_there():
             for one in who:
                 self._charge(one, -1)
             return self._fits(domain)
 
     def _suffices(self, domain: int) -> bool:
         return self._fits(domain) >= self._count
+
+    @contextmanager
+    def _all_there(self) -> Generator[None]:
+        """Show the forest, within the context, as it is now: who is leaving has not left."""
+        with self._forest.attempt():
+            for one in self._not_counted:
+                self._charge(one, 1)
+            yield
 
     def _fits(self, domain: int) -> int:
         counts = counted(self._memory, self._flavor, self._pod, self._tree.topology)
@@ -175,4 +189,4 @@ class _Search:
 
 def _order(one: Tenant) -> tuple[bool, int, float, str]:
     holder = one.holder
-    return holder.runs, holder.priority, -holder.started, holder.key
+    return not holder.evicted, holder.priority, -holder.started, holder.key

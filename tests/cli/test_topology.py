@@ -153,6 +153,22 @@ def test_the_cheapest_stop_is_told_first(world: Path) -> None:
     ]
 
 
+def test_who_is_leaving_still_has_its_place_and_costs_nothing(world: Path) -> None:
+    """Six cores of r1 are free when `low`, which has three of its own there, has left."""
+    found = list(yaml.safe_load_all(world.read_text()))
+    (low,) = (one for one in found if one["metadata"]["name"] == "low")
+    evicted = {"reason": "Preempted", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    low["status"]["conditions"].append({"type": "Evicted", "status": "True", **evicted})
+    world.write_text(yaml.dump_all(found))
+    arguments = ("--count", "5", "--level", "rack")
+    assert opened(world, *arguments) == [
+        ("a/r1", ["team/low"], 6),
+        ("a/r2", ["team/high"], 6),
+    ]
+    result = ask("-f", str(world), *arguments)
+    assert "a/r1: stop team/low (leaving); then 6 fit" in result.stdout
+
+
 def test_who_could_go_on_elsewhere_instead_is_told(world: Path) -> None:
     found = list(yaml.safe_load_all(world.read_text()))
     (queue,) = (one for one in found if one["kind"] == "ClusterQueue")
