@@ -123,7 +123,13 @@ class Parts:
         self.queueable_kinds = self._make_queueable_kinds()
         self.devices = self._make_devices()
         self.placement = Placement(self.term, self.pump, self._rules.node_health)
-        self.finalizers = Finalizers(self.objects, self.engine, self.writes, self.queues.finalizers)
+        self.finalizers = Finalizers(
+            self.objects,
+            self.engine,
+            self.writes,
+            self.queues.finalizers,
+            further=self._rules.settings.placement.heeds_annotations,
+        )
         self.waiting_reasons = WaitingReasons(
             self.objects, self.writes, self._events, clock, knowledge=self.engine
         )

@@ -54,14 +54,21 @@ _KEPT = msgspec.json.Decoder(_Kept)
 class Finalizers:
     """Adds the finalizer to new objects, and removes it from those that may be deleted.
 
-    `wanted` is set when all objects are to be looked at.
+    `wanted` is set when all objects are to be looked at. With `further`, topologies that only our
+    annotation on a flavor names are in use, too.
     """
 
     def __init__(
-        self, objects: Objects, engine: Engine, writes: LeaderWrites, wanted: asyncio.Event
+        self,
+        objects: Objects,
+        engine: Engine,
+        writes: LeaderWrites,
+        wanted: asyncio.Event,
+        *,
+        further: bool,
     ) -> None:
         self._objects, self._engine, self._writes = objects, engine, writes
-        self._wanted = wanted
+        self._wanted, self._further = wanted, further
         self._written: dict[str, Meta] = {}
         """By kind and name: metadata of a reply, which the watch may not have shown yet."""
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -155,7 +162,9 @@ class Finalizers:
             for rule in queue.spec.admission_checks_strategy.admission_checks
         }
         yield ADMISSION_CHECKS, [one.metadata for one in found.checks.values()], checks.__contains__
-        places = {name for one in flavors for name in (one.spec.topology_name, *nearer(one))}
+        places = {one.spec.topology_name for one in flavors}
+        if self._further:
+            places.update(name for one in flavors for name in nearer(one))
         yield TOPOLOGIES, [one.metadata for one in found.topologies.values()], places.__contains__
 
     def _queue_is_used(self, name: str) -> bool:

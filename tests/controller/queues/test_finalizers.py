@@ -8,6 +8,7 @@ import pytest
 
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import HttpRequest
+from queueing.core.settings import Compatibility
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
@@ -121,25 +122,33 @@ async def test_first_admissions_of_several_queues_do_not_wait_for_each_other(
     assert all_there.is_set()
 
 
-async def test_a_further_topology_that_a_flavor_names_is_kept_when_it_is_deleted(
-    world: MakeWorld,
+@pytest.mark.parametrize(
+    ("mode", "kept"),
+    [(Compatibility.QUEUEING, {"dc", "link"}), (Compatibility.KUEUE, {"dc"})],
+)
+async def test_topologies_that_a_flavor_names_are_kept_when_they_are_deleted(
+    world: MakeWorld, mode: Compatibility, kept: set[str]
 ) -> None:
+    """In Kueue mode our annotation names none."""
     annotations = {"queueing.dev/nearer-topologies": "absent, link"}
     flavor = {
         **FLAVOR,
         "metadata": {**FLAVOR["metadata"], "annotations": annotations},
         "spec": {**FLAVOR["spec"], "topologyName": "dc"},
     }
-    async with world() as w:
-        await w.make(*map(topology, ("dc", "link", "other")), flavor)
-        for name in ("dc", "link", "other"):
+    async with world(compatibility=mode) as w:
+        names = {"dc", "link", "other"}
+        await w.make(*map(topology, sorted(names)), flavor)
+        for name in names:
             await w.until("Topology", name, holds)
-        for name in ("link", "other"):
+        for name in names:
             await w.delete("Topology", name)
-        await w.until_gone("Topology", "other")
-        kept = await w.get("Topology", "link")
-        assert holds(kept)
-        assert "deletionTimestamp" in kept["metadata"]
+        for name in names - kept:
+            await w.until_gone("Topology", name)
+        for name in kept:
+            found = await w.get("Topology", name)
+            assert holds(found)
+            assert "deletionTimestamp" in found["metadata"]
 
 
 def topology(name: str) -> Wire:
