@@ -16,7 +16,7 @@ from queueing.core.settings import Settings
 from queueing.core.topology.assignment import HOSTNAME, Domain, Occupancy, Unplaced
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.forest import Forest
-from queueing.core.topology.placement import Places, place
+from queueing.core.topology.placement import Places, place, placements
 from queueing.core.topology.replacement import replace_node
 from queueing.core.topology.requests import PodSetRequest, in_order
 from queueing.core.topology.searching import Terms
@@ -71,7 +71,7 @@ def second_pass(workload: WorkloadFact, forest: Forest, settings: Settings) -> P
             evicts = bool(failed) and settings.evicts_unplaceable
             message = describe([(name, [NoPlace(why.reason)])])
             return _stranded(workload, message, failed, evicts=evicts)
-        places = _placements(found)
+        places = placements(found)
         waits = _waits_for_victims(forest, wanted, places) if settings.rules.promises else None
         if waits is None:
             return _placed(workload, places, failed)
@@ -84,10 +84,6 @@ def _replaced(forest: Forest, wanted: Wanted, node: str, terms: Terms) -> Places
     for flavor in sorted(wanted):
         found |= replace_node(forest, flavor, wanted[flavor], node, terms)
     return found
-
-
-def _placements(found: Places) -> Mapping[PodSetName, Placement]:
-    return {name: one for name, one in found.items() if isinstance(one, Placement)}
 
 
 def _waits_for_victims(

@@ -345,6 +345,37 @@ def test_a_new_leader_keeps_the_quota_of_who_is_moved() -> None:
     assert world.running() == [GANG, MOVED]
 
 
+def test_a_new_leader_keeps_a_place_for_who_is_moved_beside_the_gangs() -> None:
+    world = contended()
+    world.cycle()
+    world.restart()
+    world.cycle()
+    world.observe(pending("late", 3, priority=9))
+    world.cycle()
+    check_invariants(world.engine)
+    assert LATE not in world.running()
+    world.rest()
+    assert world.running() == [GANG, MOVED]
+
+
+@pytest.mark.parametrize("further", [True, False], ids=["there is another", "there is none"])
+def test_a_place_that_is_kept_on_a_node_that_goes_is_kept_on_another(further: bool) -> None:
+    world = contended()
+    world.cycle()
+    if further:
+        world.observe(host("c", "r3", 1))
+    world.observe(Gone(kind=Kind.NODE, name="b"))
+    world.cycle()
+    check_invariants(world.engine)
+    world.observe(pending("late", 1, priority=9))
+    world.cycle()
+    check_invariants(world.engine)
+    assert world.draining() == [MOVED]
+    assert world.running() == []
+    world.rest()
+    assert world.running() == [GANG, MOVED] if further else [GANG]
+
+
 @pytest.mark.parametrize(
     ("stake", "priority"),
     [

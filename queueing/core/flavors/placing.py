@@ -21,7 +21,7 @@ from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.assignment import Unplaced
 from queueing.core.topology.counts import Known
 from queueing.core.topology.nearness import home
-from queueing.core.topology.placement import Places, place
+from queueing.core.topology.placement import Places, place, placements, unplaced
 from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
 from queueing.core.topology.searching import Terms, fitting
 
@@ -52,12 +52,12 @@ class Placing:
             found = self._find(wanted, self._now)
             lacking = {name: one for name, one in found.items() if isinstance(one, Unplaced)}
             if not lacking:
-                answer.places = _placements(found)
+                answer.places = placements(found)
                 return
             name, why = next(iter(lacking.items()))
             answer.troubles.append((name, [NoPlace(why.reason)]))
             answer.grade, answer.severity = NO_CANDIDATES, Severity.WAITING_FOR_QUOTA
-        if _is_complete(self._find(wanted, self._when_empty)):
+        if unplaced(self._find(wanted, self._when_empty)) is None:
             _contest(answer, wanted)
         else:
             answer.grade, answer.severity = NO_FIT, Severity.TOPOLOGY_PLACEMENT_FAILED
@@ -67,7 +67,7 @@ class Placing:
         wanted = self.wanted(answer)
         if not wanted:
             return None
-        return lambda: _is_complete(self._find(wanted, self._now))
+        return lambda: unplaced(self._find(wanted, self._now)) is None
 
     def reserve(self, answer: Assignment, victims: Iterable[Holder]) -> None:
         """Give an assignment that needs preemption the places that it will have then.
@@ -83,7 +83,7 @@ class Placing:
             for one in leaving:
                 self._tree.remove_usage(one.queue, one.usage)
             found = self._find(wanted, self._now if leaving else self._when_empty)
-        answer.places = _placements(found)
+        answer.places = placements(found)
 
     def required(self, answer: Assignment) -> tuple[FlavorName, PodSetRequest] | None:
         """Return the first pod set that must be in one domain, with its flavor; None for none."""
@@ -94,7 +94,7 @@ class Placing:
     def find(self, wanted: Wanted) -> Mapping[PodSetName, Placement] | None:
         """Return places that all pod sets have now; None if any has none."""
         found = self._find(wanted, self._now)
-        return _placements(found) if _is_complete(found) else None
+        return placements(found) if unplaced(found) is None else None
 
     def room(self, flavor: FlavorName, one: PodSetRequest) -> Known:
         """Return how many pods of a pod set fit into each domain now."""
@@ -155,14 +155,6 @@ def request_of(pod_set: PodSet, count: int) -> PodSetRequest:
         topology=pod_set.topology,
         implied=not pod_set.wants_topology,
     )
-
-
-def _is_complete(found: Places) -> bool:
-    return not any(isinstance(one, Unplaced) for one in found.values())
-
-
-def _placements(found: Places) -> dict[PodSetName, Placement]:
-    return {name: one for name, one in found.items() if isinstance(one, Placement)}
 
 
 def _contest(answer: Assignment, wanted: Wanted) -> None:

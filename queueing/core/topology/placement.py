@@ -48,6 +48,11 @@ def assume(
     forest.assume(flavor, assignment.usage(requests))
 
 
+def placements(places: Places) -> dict[PodSetName, Assignment]:
+    """Return the pod sets that have a place, and where."""
+    return {name: one for name, one in places.items() if isinstance(one, Assignment)}
+
+
 def unplaced(places: Places) -> Unplaced | None:
     """Return why the first pod set without a place has none; None if all have one."""
     return next((one for one in places.values() if isinstance(one, Unplaced)), None)

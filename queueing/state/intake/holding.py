@@ -28,7 +28,7 @@ def give_back(memory: Memory, key: Key) -> None:
         return
     _turn_ready(memory, key)
     if charge.holder.elsewhere is not None and memory.rules.moves:
-        memory.returning[key] = _turn(charge.holder)
+        memory.returning[key] = turn_of(charge.holder)
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
@@ -37,7 +37,7 @@ def give_back(memory: Memory, key: Key) -> None:
     memory.note_charge(charge.holder)
 
 
-def _turn(moved: Holder) -> Turn:
+def turn_of(moved: Holder) -> Turn:
     """Return the rank of one that was moved: the most pods first, as a place was found for it."""
     places = places_of(moved.usage)
     pods = sum(amounts.get(PODS, 0) for one in places for amounts in one.usage.values())
@@ -102,6 +102,8 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
     admitted = fact.admitted
     old = memory.ledger.charges.get(key)
     memory.ledger.charge(Charge(holder, admitted))
+    if holder.elsewhere is not None and memory.rules.moves:
+        memory.unsettled.add(key)
     memory.note_charge(holder)
     if old is not None and (old.holder.queue, old.holder.local_queue) != (
         holder.queue,

@@ -243,6 +243,8 @@ class Memory:
     returning: dict[Key, Turn] = field(default_factory=dict)
     """Workloads that were moved, have left their place, and were not judged since; each with what
     they are sorted by, as other places were found for them: see `core.moving`."""
+    unsettled: set[Key] = field(default_factory=set)
+    """Workloads that are being moved and may have no place kept elsewhere, or not any more."""
     unready: set[Key] = field(default_factory=set)
     """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
 
@@ -363,6 +365,7 @@ class Memory:
         `leaves` are the keys of those of which more may be used, None for any.
         """
         forest = self.tree.forest
+        self.unsettled.update(self.ledger.moving)
         for one in tuple(self.ledger.promised.values()):
             places = places_of(one.usage)
             if leaves is not None and all(leaves.isdisjoint(where.usage) for where in places):

@@ -11,7 +11,11 @@ from queueing.core.decisions import Admit, Mode, Reason
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import Key
-from queueing.core.placed_usage import joined, places_of
+from queueing.core.placed_pods import used_at, wanted_places
+from queueing.core.placed_usage import joined, placed, places_of, without_places
+from queueing.core.topology.placement import place, placements, unplaced
+from queueing.core.topology.searching import Terms
+from queueing.state.intake.holding import turn_of
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY, Item
@@ -79,6 +83,36 @@ def returning(memory: Memory) -> list[Item]:
     for item in found:
         memory.wake(item.peers)
     return sorted(found, key=lambda one: turns[one.fact.key])
+
+
+def settle_elsewhere(memory: Memory) -> None:
+    """Find a place for those who are moved and have none kept, beside what their gang was promised.
+
+    That is where a node is gone, or a new leader knows none. Who finds none keeps its quota, and
+    its turn before all others when it has left.
+    """
+    ledger, forest = memory.ledger, memory.tree.forest
+    memory.unsettled.intersection_update(ledger.moving)
+    ripe = [key for key in memory.unsettled if not _is_gang_awaited(memory, key)]
+    memory.unsettled.difference_update(ripe)
+    holders = [ledger.charges[key].holder for key in ripe]
+    for holder in sorted(holders, key=turn_of):
+        kept = places_of(ledger.moving[holder.key])
+        if not places_of(holder.usage) or (kept and not any(map(forest.is_overdrawn, kept))):
+            continue
+        fact, quota = memory.workloads[holder.key], without_places(holder.usage)
+        ledger.keep(holder.key, quota)
+        wanted, troubles = wanted_places(fact, forest, anew=True)
+        found = place(forest, wanted, Terms(profile=memory.settings.placement))
+        if not troubles and unplaced(found) is None:
+            ledger.keep(holder.key, placed(quota, used_at(fact, placements(found))))
+
+
+def _is_gang_awaited(memory: Memory, moved: Key) -> bool:
+    """Say whether the gang for which a workload is moved is about to be judged."""
+    uid = memory.ledger.evicting.get(moved, memory.marks.get(moved))
+    item = None if uid is None else memory.items.get(memory.workloads.uids.get(uid, Key("")))
+    return item is not None and item.peers.stand is READY
 
 
 def end_turns(memory: Memory, rulings: Iterable[Ruling]) -> None:

@@ -31,7 +31,14 @@ from queueing.state.scheduler.heads import (
     refusal_of,
     world_of,
 )
-from queueing.state.scheduler.nominated import due, end_turns, hopeful, returning, still
+from queueing.state.scheduler.nominated import (
+    due,
+    end_turns,
+    hopeful,
+    returning,
+    settle_elsewhere,
+    still,
+)
 from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
@@ -56,7 +63,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
         wake_waiting(memory)
         if memory.aside.untold:
             run.told += _announce(memory)
-        if promised or rising or memory.returning:
+        if promised or rising or memory.returning or memory.unsettled:
             yield from run.before_all(promised, rising)
         finished = True
         for place, names in queues_in_turn(memory):
@@ -72,6 +79,8 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
                 finished = not memory.ready
                 if run.shall_stop(budget):
                     return _cycle(memory, run, finished=False)
+    if memory.unsettled:
+        settle_elsewhere(memory)
     return _cycle(memory, run, finished=True)
 
 
@@ -154,6 +163,8 @@ class _Run:
         """
         if promised:
             yield from self.serve(promised)
+        if self.memory.unsettled:
+            settle_elsewhere(self.memory)
         if self.memory.returning and (moved := returning(self.memory)):
             yield from self.serve(moved)
         if rising and (better := still(self.memory, rising)):

@@ -208,6 +208,11 @@ class Ledger:
         if self.promises:
             self.changes.released.add(charge.holder.queue)
 
+    def keep(self, key: Key, elsewhere: Mapping[FlavorResource, int]) -> None:
+        """Keep this for a victim that is moved, in place of what was kept."""
+        self.moving[key] = elsewhere
+        self._mark(self.charges[key], evicted=True)
+
     def spare(self, key: Key) -> Uid | None:
         """Undo `evict`, because it was not written; return the preemptor, None if there is none."""
         preemptor = self.evicting.pop(key, None)
@@ -250,7 +255,9 @@ class Ledger:
         if holder.elsewhere is None if holder.evicted else key not in self.evicting:
             self.moving.pop(key, None)
             return charge
-        kept = self.moving.get(key, holder.elsewhere)
+        kept = self.moving.get(key)
+        if kept is None and holder.elsewhere is not None:
+            kept = self.moving[key] = holder.elsewhere
         return replace(charge, holder=replace(holder, evicted=True, elsewhere=kept))
 
     def _mark(self, charge: Charge, *, evicted: bool) -> None:
