@@ -224,7 +224,8 @@ class _Compilation:
         more = self._programs(rule, ("reclaimable",), at, (*variables, COUNT), entry)
         if rule.topology is not None:
             inner = (*at, "topology")
-            more |= self._programs(rule.topology, ("subGroupCount",), inner, variables, entry)
+            names = ("firstIndex", "subGroupCount")
+            more |= self._programs(rule.topology, names, inner, variables, entry)
         for name, path in rule.places.to_wire().items() if rule.places is not None else ():
             self._written((*each, *steps(path)), (*at, "places", name))
             place.read(steps(path))

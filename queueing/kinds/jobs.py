@@ -178,7 +178,7 @@ def described(found: View) -> DescribedJob:
     free = ask(lambda: found.reclaimable, none_free)
     pod_sets = tuple(_pod_set(one, free) for one in ask(lambda: found.pod_sets, no_pod_sets))
     ended = ask(lambda: found.ended, None)
-    ask(lambda: found.on_hold, otherwise=False)
+    on_hold = ask(lambda: found.on_hold, otherwise=False)
     ask(lambda: found.groups, 0)
     active = ask(lambda: found.active, otherwise=True)
     return DescribedJob(
@@ -196,6 +196,7 @@ def described(found: View) -> DescribedJob:
         problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)),
         priority=ask(lambda: found.priority_class, ""),
         ignored=ask(lambda: found.ignored, otherwise=False),
+        on_hold=on_hold,
         uncharged=ask(lambda: found.uncharged, ""),
         lacking=any(isinstance(one, MissingError) for one in told),
     )
@@ -233,6 +234,7 @@ def _pod_set(one: PodSet, free: Mapping[str, int]) -> JobPodSet:
         least=one.min_count,
         encoded_template=one.template,
         reclaimable=min(free.get(one.name, 0), one.count),
+        first_index=one.first_index,
     )
 
 

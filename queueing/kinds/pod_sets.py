@@ -64,6 +64,8 @@ class PodSet:
     item: Steps = ()
     """Path of the entry that it was read from; empty for the object itself."""
     sub_group_count: int | None = None
+    first_index: int = 0
+    """Number of its first pod."""
 
     @property
     def places(self) -> Places:
@@ -194,6 +196,7 @@ def _pod_set(
         rule=rule,
         item=item,
         sub_group_count=_optional_count(rule, "subGroupCount", variables, item),
+        first_index=_optional_count(rule, "firstIndex", variables, item) or 0,
     )
 
 

@@ -267,6 +267,29 @@ async def test_a_job_set_that_runs_before_it_is_admitted_is_stopped(world: MakeW
         await w.workload("eager", lambda _: True)
 
 
+async def test_one_whose_number_of_pods_changes_while_it_runs_is_queued_anew(
+    world: MakeWorld,
+) -> None:
+    async with world(**ON) as w:
+        await define(w, JOB_SET)
+        await w.make(FLAVOR, cluster_queue("4"), LOCAL_QUEUE, job("beside"))
+        await create(w, JOB_SET, job_set("set"))
+        first = await w.workload("set", true("Admitted"))
+        await until(w, JOB_SET, "set", runs)
+        (part,) = job_set("set", replicas=3)["spec"]["replicatedJobs"]
+        target = resource(JOB_SET).at("set", "team")
+        await w.client.patch_merge(target, {"spec": {"replicatedJobs": [part]}})
+
+        def is_new(one: Wire) -> bool:
+            (pod_set,) = one["spec"]["podSets"]
+            differs = one["metadata"]["uid"] != first["metadata"]["uid"]
+            return differs and pod_set["count"] == 3 and true("Admitted")(one)
+
+        await w.workload("set", is_new)
+        await until(w, JOB_SET, "set", runs)
+        assert not (await w.get("Job", "beside"))["spec"]["suspend"]
+
+
 @pytest.mark.parametrize(("above", "below"), NESTED)
 async def test_what_belongs_to_a_queued_object_is_charged_once(
     world: MakeWorld, above: str, below: str
@@ -311,6 +334,34 @@ async def test_owners_of_kinds_that_are_not_listed_are_looked_through(world: Mak
         await w.make(child)
         await w.until("Job", "train-node-0", lambda one: one["spec"]["suspend"])
         assert await w.list("Workload") == []
+
+
+async def test_a_ray_job_that_ray_refuses_holds_no_quota_until_it_does_no_more(
+    world: MakeWorld,
+) -> None:
+    ray = "ray.io/rayjob"
+    async with world(integrations={"frameworks": ["batch/job", ray]}) as w:
+        await define(w, ray)
+        await w.make(FLAVOR, cluster_queue("9"), LOCAL_QUEUE)
+        thing = queued_sample(ray)
+        thing["spec"] |= {"submissionMode": "HTTPMode", "suspend": True}
+        name = (await create(w, ray, thing))["metadata"]["name"]
+        await until(w, ray, name, runs)
+        refused = {"status": {"jobDeploymentStatus": "ValidationFailed"}}
+        await status(w, ray, name, refused)
+        held = await w.workload(name, false("QuotaReserved", "OnHold"))
+        (told,) = (one for one in held["status"]["conditions"] if one["type"] == "QuotaReserved")
+        assert told["message"] == "Job is on hold"
+        assert "admission" not in held["status"]
+        # Suspended, it would be judged anew, and refused again as soon as it is admitted.
+        assert runs(await until(w, ray, name, lambda _: True))
+
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "Hold"}})
+        await status(w, ray, name, {"status": {"jobDeploymentStatus": ""}})
+        await until(w, ray, name, lambda one: not runs(one))
+        await w.workload(name, false("QuotaReserved", "Suspended"))
+        await w.patch("ClusterQueue", "cq", {"spec": {"stopPolicy": "None"}})
+        await until(w, ray, name, runs)
 
 
 async def test_what_is_wrapped_and_not_charged_for_is_told(world: MakeWorld) -> None:

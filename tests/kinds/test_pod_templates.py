@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.kinds.paths import put
+from queueing.kinds.paths import ABSENT, put
 from queueing.kinds.pod_sets import UnreadableError
 from queueing.kinds.starting import start, undo
 from queueing.kinds.view import View
@@ -16,6 +16,7 @@ from tests.kinds.rows import ROWS, Row, Wire, additions, applied, originals, sam
 OF = {row.framework: row for row in ROWS}
 RAY, RAY_JOB = OF["ray.io/raycluster"], OF["ray.io/rayjob"]
 SPARK = OF["sparkoperator.k8s.io/sparkapplication"]
+MPI = OF["kubeflow.org/mpijob"]
 TRAIN, JOB = OF["trainer.kubeflow.org/trainjob"], OF["batch/job"]
 
 
@@ -115,6 +116,24 @@ def test_a_ray_job_is_submitted_as_its_mode_says() -> None:
     ]
     by_http = view(RAY_JOB, ("spec.submissionMode", "HTTPMode"))
     assert [one.name for one in by_http.pod_sets] == ["head", "small"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        pytest.param((), [0, 0], id="the launcher only launches"),
+        pytest.param((("spec.runLauncherAsWorker", True),), [0, 1], id="it is a worker, number 0"),
+        pytest.param(
+            (("spec.runLauncherAsWorker", True), ("spec.mpiReplicaSpecs.Launcher", ABSENT)),
+            [0],
+            id="there is none",
+        ),
+    ],
+)
+def test_the_workers_of_an_mpi_job_are_numbered_after_a_launcher_that_works_too(
+    changes: tuple[tuple[str, Any], ...], first: list[int]
+) -> None:
+    assert [one.first_index for one in view(MPI, *changes).pod_sets] == first
 
 
 def test_a_ray_job_on_a_cluster_of_others_is_ignored_and_an_invalid_one_on_hold() -> None:

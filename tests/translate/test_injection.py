@@ -13,6 +13,7 @@ from queueing.translate.jobs.injection import (
     injection_of,
     restore,
 )
+from queueing.translate.labels import INDEX_OFFSET, TOPOLOGY_GROUP
 from queueing.translate.wire.pods import PodTemplate, Toleration
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import PodSetAssignment, PodSetUpdate
@@ -126,6 +127,21 @@ def test_a_check_adds_to_what_the_flavors_gave() -> None:
     assert got.node_selector == {"pool": "a", "n": "1"}
     assert got.labels == {"l": "1"}
     assert [one.key for one in got.tolerations] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "told"),
+    [
+        pytest.param({}, 1, "1", id="it is told"),
+        pytest.param({}, 0, None, id="0 goes without saying"),
+        pytest.param({INDEX_OFFSET: "2"}, 1, None, id="the template says it"),
+        pytest.param({TOPOLOGY_GROUP: "ring"}, 1, None, id="they are numbered with others"),
+    ],
+)
+def test_pods_that_are_placed_are_told_the_number_of_the_first(
+    asked: dict[str, str], first: int, told: str | None
+) -> None:
+    assert Injection().placed(asked, first).annotations.get(INDEX_OFFSET) == told
 
 
 def test_the_trace_of_the_submitter_is_handed_to_the_pods() -> None:

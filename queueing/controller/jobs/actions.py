@@ -88,6 +88,22 @@ class AwaitReplacements:
 
 
 @dataclass(frozen=True, slots=True)
+class PutOnHold:
+    """Take back the quota of a Workload, and queue it no more for a while."""
+
+    workload: Workload
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOffHold:
+    """Queue a Workload again that was on hold."""
+
+    workload: Workload
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Own:
     """Make more jobs owners of a Workload that several own."""
 
@@ -105,7 +121,17 @@ class Adopt:
 
 SliceWrite: TypeAlias = Supersede | Grow | Resize
 WorkloadWrite: TypeAlias = (
-    Release | Finish | LetGo | Ready | Reclaim | SliceWrite | AwaitReplacements | Own | Adopt
+    Release
+    | Finish
+    | LetGo
+    | Ready
+    | Reclaim
+    | SliceWrite
+    | AwaitReplacements
+    | PutOnHold
+    | TakeOffHold
+    | Own
+    | Adopt
 )
 
 

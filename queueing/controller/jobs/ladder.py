@@ -18,16 +18,19 @@ from queueing.controller.jobs.actions import (
     Discard,
     LetGo,
     LetPodsGo,
+    PutOnHold,
     Ready,
     Reclaim,
     Release,
     Restore,
     Start,
     Stop,
+    TakeOffHold,
     WorkloadWrite,
 )
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part, living
+from queueing.lifecycle.rules import ON_HOLD
 from queueing.lifecycle.steps import EvictionReason
 from queueing.translate import labels
 from queueing.translate.jobs.gang_keys import gang_key
@@ -35,6 +38,7 @@ from queueing.translate.wire.workloads import Workload
 
 NOT_ADMITTED = "Not admitted by cluster queue"
 DELETED = "Workload is deleted"
+HELD, HELD_NO_MORE = "Job is on hold", "Job no longer on hold; waiting for quota reservation"
 ANOTHER = "another Workload stands for the gang"
 LET_GO_WITHIN_S = 60.0
 """Seconds for which our finalizer may stay on a Workload that has finished."""
@@ -95,9 +99,15 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
     end = form.ending(workload, parts)
     if end is not None:
         return _wind_down(gang, parts, end.message, _once_gone(workload, parts, end))
+    is_set_aside = not form.several and status.is_set_aside(ON_HOLD)
+    if not form.several and any(one.job is not None and one.job.on_hold for one in parts):
+        put = PutOnHold(workload, HELD)
+        return None if is_set_aside else _once_gone(workload, parts, put)
     lost = next((one.lost for one in parts if one.lost), "")
     if not status.is_true("QuotaReserved"):
         then = form.while_pending(gang, workload, parts)
+        if then is None and is_set_aside:
+            then = TakeOffHold(workload, HELD_NO_MORE)
         return _wind_down(gang, parts, lost or NOT_ADMITTED, then)
     evicted = status.true_condition("Evicted")
     if evicted is not None:

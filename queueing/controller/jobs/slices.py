@@ -67,7 +67,8 @@ class Sliced(Alone):
             return _supersede(self.surplus[0], standing, job)
         if following is not None and _is_obsolete(job, standing, following):
             return Supersede(following, OUT_OF_SYNC, OUT_OF_SYNC_MESSAGE)
-        if job.ended or job.metadata.deleting or _leaves(standing) or not _holds(standing):
+        over = job.ended or job.on_hold or job.metadata.deleting
+        if over or _leaves(standing) or not _holds(standing):
             return None
         if not self._fits(job, standing):
             return None

@@ -32,9 +32,8 @@ from queueing.translate import labels
 from queueing.translate.jobs.gang import part_of
 from queueing.translate.jobs.injection import ConflictError, Injection, injection_of
 from queueing.translate.jobs.patches import Patch
-from queueing.translate.jobs.view import JobView
+from queueing.translate.jobs.view import JobPodSet, JobView
 from queueing.translate.outbound import workloads as outbound
-from queueing.translate.wire.pods import PodTemplate
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
@@ -118,9 +117,9 @@ class Starting:
         """Create the claims of a job; return what is added to each of its pod sets."""
         found, several = [], len(job.pod_sets) > 1
         for mine, one in zip(job.pod_sets, workload.spec.pod_sets, strict=True):
-            view, template = part_of(workload, one.name) if several else workload, mine.template
-            added = _additions(self._objects, self._features, job, template, view)
-            if labels.TRACE_PARENT not in template.metadata.annotations:
+            view = part_of(workload, one.name) if several else workload
+            added = _additions(self._objects, self._features, job, mine, view)
+            if labels.TRACE_PARENT not in mine.template.metadata.annotations:
                 added = added.handing_down(self._reporter.handed_down(workload, job.metadata))
             for prepare in self._features.starts:
                 added = added.with_changes(await prepare(job, view))
@@ -164,9 +163,9 @@ class Starting:
 
 
 def _additions(
-    objects: Objects, features: Features, job: JobView, template: PodTemplate, workload: Workload
+    objects: Objects, features: Features, job: JobView, pod_set: JobPodSet, workload: Workload
 ) -> Injection:
-    """Return what is added to a pod template of a job, by a Workload with that pod set alone.
+    """Return what is added to the pods of a set of a job, by a Workload with that pod set alone.
 
     It is node labels, tolerations and the like of its flavors and admission checks, labels and
     annotations of ours, and the last checkpoint.
@@ -186,8 +185,9 @@ def _additions(
         },
         workload=workload.metadata.name,
     )
+    own = pod_set.template.metadata.annotations
     if assignment.topology_assignment is not None:
-        added = added.placed(template.metadata.annotations)
+        added = added.placed(own, pod_set.first_index)
     if labels.SLICE_NAME in workload.metadata.annotations:
         added = added.sliced(workload.metadata.annotations[labels.SLICE_NAME])
     others = (check for found in features.checks for check in found(workload))
@@ -195,7 +195,6 @@ def _additions(
         for update in check.pod_set_updates:
             if update.name == assignment.name:
                 added = added.merged(update)
-    own = template.metadata.annotations
     for told in [annotate(job, own, workload) for annotate in features.annotations]:
         added = replace(added, annotations={**added.annotations, **told})
     return added

@@ -14,11 +14,13 @@ from queueing.controller.jobs.actions import (
     LetGo,
     Match,
     Own,
+    PutOnHold,
     Ready,
     Reclaim,
     Release,
     Resize,
     Supersede,
+    TakeOffHold,
     WorkloadWrite,
 )
 from queueing.controller.jobs.dependencies import Dependencies
@@ -135,11 +137,10 @@ class WorkloadWriter:
         """
         workload, now = due.workload, self._clock.now()
         match due:
-            case Release():
-                if not any(holds(workload) for holds in self._features.holds):
-                    await self._writes.release(workload, now)
-            case Reclaim(counts=counts):
-                await self._writes.reclaim(workload, counts, now)
+            case Release() | PutOnHold() | Reclaim():
+                await self._give_back(due, now)
+            case TakeOffHold(message=message):
+                await self._writes.patch_workload(workload, outbound.resume(workload, message, now))
             case LetGo():
                 await self._writes.let_go(workload)
             case Ready(ready=ready):
@@ -164,6 +165,17 @@ class WorkloadWriter:
                 await self._slices.write(due, jobs)
             case _:
                 assert_never(due)
+
+    async def _give_back(self, due: Release | PutOnHold | Reclaim, now: float) -> None:
+        workload, writes = due.workload, self._writes
+        if isinstance(due, Reclaim):
+            await writes.reclaim(workload, due.counts, now)
+        elif any(holds(workload) for holds in self._features.holds):
+            return
+        elif isinstance(due, PutOnHold):
+            await writes.hold(workload, due.message, now)
+        else:
+            await writes.release(workload, now)
 
     async def _placed(self, workload: Workload) -> Placed:
         """Return how the pods got their nodes; nothing where no trace wants to know it."""

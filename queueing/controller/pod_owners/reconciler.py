@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import assert_never
 
-from queueing.controller.jobs.actions import Discard, Follow, LetGo, Match
+from queueing.controller.jobs.actions import (
+    Discard,
+    Follow,
+    LetGo,
+    Match,
+    PutOnHold,
+    TakeOffHold,
+)
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.workload_writer import WorkloadWriter
 from queueing.controller.pod_owners import marking
@@ -16,9 +23,7 @@ from queueing.controller.pod_owners.steps import (
     CreateGroup,
     GroupSeen,
     LookAgain,
-    PutOnHold,
     Step,
-    TakeOffHold,
     steps_of,
 )
 from queueing.controller.writing.leader_writes import all_of
@@ -36,7 +41,6 @@ from queueing.translate.jobs.group_workload import GroupOfPods, compose_group
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.priority import Priority
-from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
 AGAIN_S = 1.0
@@ -91,7 +95,7 @@ class PodOwners:
         workloads = self._objects.workloads_of(job.metadata.uid)
         seen = [GroupSeen(one, self._has_pods(one)) for one in workloads]
         due = list(islice(steps_of(job, rules, groups, seen), TOGETHER))
-        await all_of(self._do(job, rules, one) for one in due)
+        await all_of(self._do(job, one) for one in due)
         if len(due) == TOGETHER or any(isinstance(one, LookAgain) for one in due):
             self._queue.add_after(job.key, AGAIN_S)
         await all_of(self._keep(job, one) for one in self._pods_of(job, groups))
@@ -106,8 +110,7 @@ class PodOwners:
             not one.ended for one in marking.members(self._objects, meta.namespace, meta.name)
         )
 
-    async def _do(self, job: DescribedJob, rules: PodGroups, step: Step) -> None:
-        now = self._clock.now()
+    async def _do(self, job: DescribedJob, step: Step) -> None:
         match step:
             case CreateGroup(group=group):
                 await self._make(job, group)
@@ -116,13 +119,8 @@ class PodOwners:
                 target = WORKLOADS.at(meta.name, meta.namespace)
                 await self._writes.delete(target, this_life(meta.uid))
                 self._events.job(job, "DeletedWorkload", f"Deleted Workload {meta.key}: {message}")
-            case PutOnHold(workload=workload):
-                await self._writes.hold(workload, rules.on_hold, now)
-            case TakeOffHold(workload=workload):
-                body = outbound.resume(workload, rules.off_hold, now)
-                await self._writes.patch_workload(workload, body)
-            case LetGo(workload=workload):
-                await self._writes.let_go(workload)
+            case PutOnHold() | TakeOffHold() | LetGo():
+                await self._workloads.write(step, (job,))
             case Match():
                 await self._workloads.match(step)
             case Follow():

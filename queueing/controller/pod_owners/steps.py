@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from queueing.controller.jobs.actions import Discard, Follow, LetGo, Match
+from queueing.controller.jobs.actions import (
+    Discard,
+    Follow,
+    LetGo,
+    Match,
+    PutOnHold,
+    TakeOffHold,
+)
 from queueing.controller.jobs.ladder import is_held_by_us
 from queueing.kinds.hooks import PodGroups
 from queueing.kinds.jobs import DescribedJob
@@ -22,20 +29,6 @@ class CreateGroup:
     """Create the Workload of a group."""
 
     group: GroupOfPods
-
-
-@dataclass(frozen=True, slots=True)
-class PutOnHold:
-    """Take back the quota of a Workload whose group has no pods for a while."""
-
-    workload: Workload
-
-
-@dataclass(frozen=True, slots=True)
-class TakeOffHold:
-    """Queue a Workload again that was on hold."""
-
-    workload: Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +81,9 @@ def _step(job: DescribedJob, rules: PodGroups, seen: GroupSeen, *, wanted: bool)
     if not (wanted or rules.on_hold):
         return Discard(workload, "its group is gone")
     if not wanted:
-        if is_on_hold(workload):
+        if status.is_set_aside(ON_HOLD):
             return None
-        return LookAgain() if seen.has_pods else PutOnHold(workload)
+        return LookAgain() if seen.has_pods else PutOnHold(workload, rules.on_hold)
     if status.is_true("QuotaReserved"):
         return None
     if job.pod_sets and not job.fits(workload):
@@ -98,10 +91,4 @@ def _step(job: DescribedJob, rules: PodGroups, seen: GroupSeen, *, wanted: bool)
     if not follows(job.metadata, workload):
         return Follow(workload, job)
     # Last: whoever is queued again may be admitted at once, as it is then.
-    return TakeOffHold(workload) if is_on_hold(workload) else None
-
-
-def is_on_hold(workload: Workload) -> bool:
-    """Say whether a Workload waits for its object to ask for pods."""
-    requeued = workload.status.condition("Requeued")
-    return requeued is not None and requeued.status != "True" and requeued.reason == ON_HOLD
+    return TakeOffHold(workload, rules.off_hold) if status.is_set_aside(ON_HOLD) else None

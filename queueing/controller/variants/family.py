@@ -27,9 +27,7 @@ class Family:
     @property
     def is_wanted(self) -> bool:
         """Whether the parent is to run: it is active, and its object asks for pods."""
-        requeued = self.parent.status.condition("Requeued")
-        on_hold = requeued is not None and requeued.status != "True" and requeued.reason == ON_HOLD
-        return self.parent.spec.active and not on_hold
+        return self.parent.spec.active and not self.parent.status.is_set_aside(ON_HOLD)
 
     @property
     def admitted(self) -> Workload | None:

@@ -15,13 +15,21 @@ from queueing_api.queueing.v1alpha1.queueable_kind import (
 _STATUSES = "object.?status.replicaStatuses.orValue({})"
 
 
+def _resource(kind: str, version: str) -> KindResource:
+    plural = f"{kind.lower()}s"
+    return KindResource(group="kubeflow.org", version=version, kind=kind, plural=plural)
+
+
 def _spec(
-    kind: str, *, version: str, replicas: str, types: list[str], controller: str
+    resource: KindResource,
+    *,
+    replicas: str,
+    types: list[str],
+    controller: str,
+    first_index: str | None = None,
 ) -> QueueableKindSpec:
     return QueueableKindSpec(
-        resource=KindResource(
-            group="kubeflow.org", version=version, kind=kind, plural=f"{kind.lower()}s"
-        ),
+        resource=resource,
         suspend=Suspension(field="spec.runPolicy.suspend"),
         pod_sets=[
             PodSetRule(
@@ -30,7 +38,9 @@ def _spec(
                 name_from="key",
                 count="item.?replicas",
                 template="template",
-                topology=PodIndexes(pod_index_label="training.kubeflow.org/replica-index"),
+                topology=PodIndexes(
+                    pod_index_label="training.kubeflow.org/replica-index", first_index=first_index
+                ),
             )
         ],
         active=StateRule(
@@ -48,15 +58,18 @@ def _spec(
 
 def _training(kind: str, replicas: str, *types: str) -> QueueableKindSpec:
     controller = "kubeflow.org/training-operator"
-    return _spec(kind, version="v1", replicas=replicas, types=list(types), controller=controller)
+    resource = _resource(kind, "v1")
+    return _spec(resource, replicas=replicas, types=list(types), controller=controller)
 
 
 MPI_JOB = _spec(
-    "MPIJob",
-    version="v2beta1",
+    _resource("MPIJob", "v2beta1"),
     replicas="mpiReplicaSpecs",
     types=["Launcher", "Worker"],
     controller="kubeflow.org/mpi-operator",
+    # The launcher is number 0 then.
+    first_index='key == "Worker" && object.spec.?runLauncherAsWorker.orValue(false)'
+    " && object.spec.mpiReplicaSpecs.?Launcher.hasValue() ? 1 : 0",
 )
 PYTORCH_JOB = _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker")
 TF_JOB = _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator")

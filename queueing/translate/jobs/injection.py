@@ -76,13 +76,16 @@ class Injection:
             scheduling_gates=(*self.scheduling_gates, labels.ELASTIC),
         )
 
-    def placed(self, asked: Mapping[str, str]) -> "Injection":
+    def placed(self, asked: Mapping[str, str], first: int = 0) -> "Injection":
         """Add what pods have whose nodes a topology chooses, by the annotations of their template.
 
-        A gate, until it is known which node each of them goes to; and the mark of such pods, if
-        they asked for no level.
+        A gate, until it is known which node each of them goes to; the mark of such pods, if they
+        asked for no level; and `first`, the number of the first of them, unless the template says
+        it, or that they are numbered together with others.
         """
         marks = {} if any(name in asked for name in _LEVELS) else {_ANYWHERE: "true"}
+        if first and not (labels.INDEX_OFFSET in asked or labels.TOPOLOGY_GROUP in asked):
+            marks[labels.INDEX_OFFSET] = str(first)
         return replace(
             self,
             annotations={**self.annotations, **marks},

@@ -17,7 +17,6 @@ from queueing.translate.wire.workloads import PodSet, TopologyRequest, Workload
 
 LWS_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 """Label of the pods of a LeaderWorkerSet: their number in their group."""
-OFFSET = "kueue.x-k8s.io/pod-index-offset"
 
 
 class PlacedPod(GatedPod, frozen=True):
@@ -108,7 +107,7 @@ def _offset(workload: Workload, pod_set: PodSet, pods: Sequence[PlacedPod]) -> t
     Of two sets in a group the smaller, or the first, comes first. Raises UnrankedError.
     """
     usual = str(int(_begins_after_a_leader(workload, pod_set)))
-    own = _number(pods[0].metadata.annotations.get(OFFSET, usual) if pods else usual)
+    own = _number(pods[0].metadata.annotations.get(labels.INDEX_OFFSET, usual) if pods else usual)
     group = pod_set.topology_request.pod_set_group_name if pod_set.topology_request else ""
     if not group:
         return own, own

@@ -43,6 +43,8 @@ class JobPodSet(msgspec.Struct, frozen=True, kw_only=True):
     """The pod template, as JSON."""
     reclaimable: int = 0
     """How many will never be needed again."""
+    first_index: int = 0
+    """The number of its first pod, where pods are placed by number."""
 
     @property
     def template(self) -> PodTemplate:
@@ -83,6 +85,8 @@ class JobView(ABC):
     """Nothing of it can be read but its metadata, so that it is left as it is."""
     ignored: bool = False
     """It is of those that their kind never queues."""
+    on_hold: bool = False
+    """It shall keep no quota for now, although it has not ended: its own controller refuses it."""
     uncharged: str = ""
     """Parts of it for which no quota is asked, although they may have pods; empty without any."""
 

@@ -199,6 +199,11 @@ class WorkloadStatus(Wire, frozen=True):
                 return one.status == "True"
         return False
 
+    def is_set_aside(self, reason: str) -> bool:
+        """Say whether it is queued no more, until what has this reason is over."""
+        requeued = self.condition("Requeued")
+        return requeued is not None and requeued.status != "True" and requeued.reason == reason
+
     def true_since(self, kind: str) -> float | None:
         """Return since when a condition is True; None when it is not."""
         found = self.true_condition(kind)

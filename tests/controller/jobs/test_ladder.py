@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from queueing.translate.jobs.composition import Origin, compose
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Condition
 from queueing.translate.wire.workloads import ReclaimablePod, Workload
 
 HELD = ["kueue.x-k8s.io/resource-in-use"]
@@ -308,6 +310,34 @@ def test_what_frees_quota_is_written_before_what_only_tells() -> None:
         step(running, [workload("QuotaReserved", "Admitted", of=running)]),
         actions.Reclaim,
     )
+
+
+@pytest.mark.parametrize(
+    ("held", "set_aside", "quota", "want"),
+    [
+        pytest.param(True, False, ADMITTED, actions.PutOnHold, id="it gives its quota back"),
+        pytest.param(True, False, (), actions.PutOnHold, id="it is queued no more"),
+        pytest.param(True, True, (), None, id="it is left as it is, though it is not suspended"),
+        pytest.param(False, True, (), actions.Stop, id="it may run no longer"),
+    ],
+)
+def test_a_job_on_hold_is_neither_stopped_nor_queued(
+    *, held: bool, set_aside: bool, quota: tuple[str, ...], want: type | None
+) -> None:
+    owned = workload(*quota)
+    if set_aside:
+        owned.status.conditions.append(
+            read(Condition, {"type": "Requeued", "status": "False", "reason": "OnHold"})
+        )
+    action = step(replace(RUNNING, on_hold=held), [owned])
+    assert (None if action is None else type(action)) is want
+
+
+def test_a_job_that_is_on_hold_no_more_is_queued_once_it_is_suspended() -> None:
+    owned = workload()
+    held = {"type": "Requeued", "status": "False", "reason": "OnHold"}
+    owned.status.conditions.append(read(Condition, held))
+    assert isinstance(step(job(), [owned]), actions.TakeOffHold)
 
 
 @pytest.mark.parametrize(

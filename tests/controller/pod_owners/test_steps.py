@@ -5,13 +5,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from queueing.controller.jobs.actions import Discard, Follow, LetGo, Match
+from queueing.controller.jobs.actions import (
+    Discard,
+    Follow,
+    LetGo,
+    Match,
+    PutOnHold,
+    TakeOffHold,
+)
 from queueing.controller.pod_owners.steps import (
     CreateGroup,
     GroupSeen,
     LookAgain,
-    PutOnHold,
-    TakeOffHold,
     steps_of,
 )
 from queueing.kinds.grouping import groups_of

@@ -113,6 +113,9 @@ class PodIndexes(Wire):
 
     pod_index_label: Text | None = None
     """Label of each pod that holds its number in the set."""
+    first_index: CelExpression | None = None
+    """Number of the first pod of the set, where the template has no annotation about it. Unset: 0,
+    or as is usual for the label."""
     sub_group_index_label: Text | None = None
     """Label of each pod that holds the number of its group."""
     sub_group_count: CelExpression | None = None
