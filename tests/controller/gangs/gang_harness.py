@@ -1,7 +1,7 @@
 """Gangs on the embedded server: a controller that can be killed, and a guard of every write."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -236,3 +236,28 @@ async def gang_world(
         finally:
             await world.stop()
         assert world.guard.violations == []
+
+
+Disturb = Callable[[GangWorld], Awaitable[None]]
+
+
+@asynccontextmanager
+async def disturbed(w: GangWorld, write: int, disturb: Disturb) -> AsyncIterator[list[bool]]:
+    """Disturb the controller at its write of this number; yield a list that is not empty then."""
+    left, tasks, done = [write], list[asyncio.Task[None]](), list[bool]()
+
+    async def act() -> None:
+        await disturb(w)
+        done.append(True)
+
+    def fault(call: HttpRequest) -> Fault | None:
+        if call.method in WRITES and any(f"/{one}" in call.path for one in GUARDED):
+            if left[0] == 0:
+                tasks.append(asyncio.create_task(act()))
+            left[0] -= 1
+        return None
+
+    w.fault = fault
+    yield done
+    w.fault = lambda _: None
+    await asyncio.gather(*tasks)

@@ -1,21 +1,15 @@
 """Pods of a group come and go just as the controller writes something about it, at each write."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-
 import pytest
 
 from queueing.apiserver.memory.history import WatchEvent
 from queueing.apiserver.resources.resource import Resource
-from queueing.apiserver.server import Fault
-from queueing.apiserver.wire.call import HttpRequest
 from queueing.kube.errors import NotFoundError
 from tests.controller.gangs.gang_harness import (
-    GUARDED,
-    WRITES,
+    Disturb,
     GangWorld,
     conditions,
+    disturbed,
     gang_world,
     may_run,
 )
@@ -24,7 +18,6 @@ from tests.controller.pods.pod_harness import ON, member
 
 TOTAL = 2
 WRITES_MAX = 30
-Disturb = Callable[[GangWorld], Awaitable[None]]
 
 
 async def another_comes(w: GangWorld) -> None:
@@ -48,28 +41,6 @@ async def gone(w: GangWorld, name: str) -> None:
         await w.patch("Pod", name, {"metadata": {"finalizers": None}})
     except NotFoundError:
         return
-
-
-@asynccontextmanager
-async def disturbed(w: GangWorld, write: int, disturb: Disturb) -> AsyncIterator[list[bool]]:
-    """Disturb the controller at its write of this number; yield a list that is not empty then."""
-    left, tasks, done = [write], list[asyncio.Task[None]](), list[bool]()
-
-    async def act() -> None:
-        await disturb(w)
-        done.append(True)
-
-    def fault(call: HttpRequest) -> Fault | None:
-        if call.method in WRITES and any(f"/{one}" in call.path for one in GUARDED):
-            if left[0] == 0:
-                tasks.append(asyncio.create_task(act()))
-            left[0] -= 1
-        return None
-
-    w.fault = fault
-    yield done
-    w.fault = lambda _: None
-    await asyncio.gather(*tasks)
 
 
 def running(w: GangWorld) -> list[str]:
