@@ -309,6 +309,7 @@ def test_pods_are_placed_when_a_check_has_made_their_nodes(
     pool, check = {"topology.test/pool": space.name("made")}, make_provisioning_check(space)
     queue = cluster_queue(space.name("later"), {space.name("made"): {"cpu": "100"}})
     queue["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": check}]}
+    queue["spec"]["preemption"] = {"withinClusterQueue": "LowerPriority"}
     space.make(
         flavor(space.name("made"), nodeLabels=pool, topologyName=space.name("dc")),
         queue,
@@ -345,7 +346,20 @@ def test_pods_are_placed_when_a_check_has_made_their_nodes(
     (held,) = found["status"]["admission"]["podSetAssignments"]
     assert held["delayedTopologyRequest"] == "Ready"
 
-    space.api.delete("Job", "asks", namespace=space.namespace)
+    # Both nodes' worth of quota is there, and only one node: the urgent gang makes the first go.
+    urgent = gang(space, "urgent", 2)
+    labels = {"kueue.x-k8s.io/queue-name": "patient", **priority(space)}
+    urgent["metadata"]["labels"] |= labels
+    space.api.create(urgent)
+    answer(space, "urgent", check, updates)
+    assert set(wait_on_nodes(space, "urgent", 2).values()) == {made}
+    told = space.api.items("Event", namespace=space.namespace)
+    assert any(
+        one["reason"] == "Preempted" and one["involvedObject"]["name"].startswith("job-asks")
+        for one in told
+    )
+    for name in ("asks", "urgent"):
+        space.api.delete("Job", name, namespace=space.namespace)
     wait_nothing_held(space.api, space.namespace, [space.name("later")])
 
 

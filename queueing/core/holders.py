@@ -40,7 +40,8 @@ class Holder:
     flavors: Flavors = ()
     """The flavors of its pod sets, if it is a slice of an elastic job."""
     elsewhere: Mapping[FlavorResource, int] | None = None
-    """What is kept for it while it leaves, because it is moved; None for all others."""
+    """What counts for it where victims count as gone, if it differs: what is kept for one that is
+    moved while it leaves, and with the places that were promised to a second pass."""
     members: tuple["Holder", ...] = ()
     """Holders that can only be stopped together, because they share a claim. This one represents
     them, with the highest of their priorities and the latest end of their minimum runtimes."""

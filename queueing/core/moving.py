@@ -17,7 +17,7 @@ from queueing.core.flavors.placing import Placing
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorName, Key, PodSetName, QueueName, Uid
 from queueing.core.placed_pods import Wanted, used_at, wanted_places
-from queueing.core.placed_usage import placed, places_of, without_places
+from queueing.core.placed_usage import placed, places_of
 from queueing.core.preemption.query import Target
 from queueing.core.preemption.room import needed
 from queueing.core.quota.node import Node
@@ -175,7 +175,7 @@ class Moving:
             if found is None:
                 return None
             holder = one.holder
-            elsewhere = placed(without_places(holder.usage), used_at(one.fact, found))
+            elsewhere = used_at(one.fact, holder.usage, found)
             self.tree.add_usage(holder.queue, elsewhere)
             targets.append(Target(holder, PreemptionReason.MOVED, elsewhere))
         price = max(one.holder.priority for one in gone), sum(one.pods for one in gone)

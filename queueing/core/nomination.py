@@ -1,6 +1,6 @@
 """Nomination: chooses flavors and victims for each head of a round, on the present usage."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -27,6 +27,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Settings
 from queueing.core.sharing import Commons
+from queueing.core.topology.assignment import Occupancy
 from queueing.core.usage import Demand
 
 NEVER = PreemptionPolicy.NEVER
@@ -71,6 +72,9 @@ class World:
     movable: Callable[[Key, Key], WorkloadFact | None] = _nobody
     """Returns the fact of the second of two workloads if it holds quota, would be judged again at
     once if it was stopped for the first, and has not failed to save since it started; else None."""
+    preempted_for: Sequence[Occupancy] = ()
+    """Places for which second passes preempted others in this cycle, so that no head gets them;
+    with promises they are charged anyway."""
     credited: frozenset[QueueName] = frozenset()
     """Queues in which credits order the LocalQueues, also for the choice of victims."""
 
@@ -177,7 +181,7 @@ def _nominate(
         spared |= commons.users
     preemption = None
     if not rules.never_preempts:
-        preemption = _preemption(head, world, reach, spared=spared | head.spared)
+        preemption = victim_search(head, world, reach, spared=spared | head.spared)
     places = rules.offer.outline(head.demand, world.settings.quota_check).places
     placing = Placing(rules, world.tree, world.settings) if places else None
     search = Search(
@@ -252,7 +256,10 @@ def _moving(head: Head, world: World, placing: Placing, *, spared: frozenset[Uid
     )
 
 
-def _preemption(head: Head, world: World, reach: Reach, *, spared: frozenset[Uid]) -> VictimSearch:
+def victim_search(
+    head: Head, world: World, reach: Reach, *, spared: frozenset[Uid]
+) -> VictimSearch:
+    """Return what finds victims for a head, other than those who are spared."""
     settings, by_history = world.settings, world.settings.admission_fair_sharing is not None
 
     def takes_turns(queue: QueueName) -> bool:

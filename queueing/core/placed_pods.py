@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
-from queueing.core.names import FlavorName, PodSetName
+from queueing.core.names import FlavorName, FlavorResource, PodSetName
+from queueing.core.placed_usage import placed, without_places
 from queueing.core.reasons import Obstacle, Unreadable
 from queueing.core.topology.assignment import Assignment as Placement
-from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
 from queueing.core.usage import held_places
@@ -51,13 +51,14 @@ def placed_at(
 
 
 def used_at(
-    workload: WorkloadFact, places: Mapping[PodSetName, Placement]
-) -> tuple[Occupancy, ...]:
-    """Return what the pods of a workload would use of leaves at other places."""
-    if workload.admission is None:
-        return ()
+    workload: WorkloadFact,
+    usage: Mapping[FlavorResource, int],
+    places: Mapping[PodSetName, Placement],
+) -> Mapping[FlavorResource, int]:
+    """Return the usage of a workload that holds quota as it would be at other places."""
+    assert workload.admission is not None, f"{workload.key} holds no quota"  # noqa: S101
     moved = replace(workload.admission, pod_sets=placed_at(workload, places))
-    return held_places(replace(workload, admission=moved))
+    return placed(without_places(usage), held_places(replace(workload, admission=moved)))
 
 
 def _request(held: PodSetAssignment, pod_set: PodSet) -> PodSetRequest:

@@ -3,7 +3,7 @@
 Called by `rounds`, once per entry of a round, in their order.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +17,7 @@ from queueing.core.decisions import (
     Reason,
     Wait,
 )
-from queueing.core.entries import Entry, Ruling, keep, reservation, retry, wait
+from queueing.core.entries import Entry, Head, Ruling, keep, reservation, retry, wait
 from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy
 from queueing.core.flavors.doubts import doubts
 from queueing.core.holders import Holder
@@ -27,6 +27,7 @@ from queueing.core.placed_usage import joined, places_of, without_pods
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
 from queueing.core.reasons import (
     AWAITS_RELEASE,
     DEFERRED,
@@ -291,21 +292,33 @@ def _migrate(entry: Entry, draft: Draft) -> Ruling:
 
 def _evict(entry: Entry, victims: Sequence[Target], draft: Draft, message: str) -> Ruling:
     ruling = keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
-    tree = draft.world.tree
-    queues = dict.fromkeys(target.holder.queue for target in victims)
-    paths = {queue: tree.queue(queue).path() for queue in queues}
-    own = entry.node.path()
-    issued = tuple(_issue(entry, target, (own, paths[target.holder.queue])) for target in victims)
+    issued = preemptions(entry.head, victims, draft.world.tree)
     return ruling._replace(preemptions=issued, taken=_promised(entry))
 
 
 def _promised(entry: Entry) -> tuple[Key, ...]:
-    """Return the workloads whose promises an entry takes."""
-    return tuple(target.holder.key for target in entry.targets if target.holder.promised)
+    return taken_from(entry.targets)
 
 
-def _issue(entry: Entry, target: Target, paths: tuple[str, str]) -> Preempt:
-    head, victim = entry.head, target.holder
+def taken_from(targets: Iterable[Target]) -> tuple[Key, ...]:
+    """Return those of some victims who only lose a promise."""
+    return tuple(target.holder.key for target in targets if target.holder.promised)
+
+
+def preemptions(head: Head, victims: Iterable[Target], tree: QuotaTree) -> tuple[Preempt, ...]:
+    """Return the decisions to evict victims for a head."""
+    own, paths = tree.queue(head.queue).path(), dict[QueueName, str]()
+    found = []
+    for target in victims:
+        queue = target.holder.queue
+        if queue not in paths:
+            paths[queue] = tree.queue(queue).path()
+        found.append(_issue(head, target, (own, paths[queue])))
+    return tuple(found)
+
+
+def _issue(head: Head, target: Target, paths: tuple[str, str]) -> Preempt:
+    victim = target.holder
     return Preempt(
         workload=victim.key,
         uid=victim.uid,

@@ -56,6 +56,8 @@ def process_round(
     precedence = Precedence(world.tree) if world.followed else None
     lending, draft = LendLast(world), Draft(world)
     with world.tree.attempt():
+        for place in world.preempted_for:
+            world.tree.forest.charge(place)
         for entry in entries if in_order else lending.borrowers_last(_ordered(entries, world)):
             if precedence is not None and _stands_back(entry, precedence):
                 continue

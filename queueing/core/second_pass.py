@@ -1,28 +1,51 @@
 """The second pass: places for pods of a workload that holds quota already.
 
 There are two reasons for one. Quota was reserved while an admission check could still bring nodes,
-and now the checks are Ready: the pods get their first places. Or a node failed that pods were
-given: they get another one, and all others stay where they are.
+and now the checks are Ready: the pods get their first places, and preempt others for them if need
+be. Or a node failed that pods were given: they get another one, and all others stay where they are.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
-from queueing.core.decisions import Place, Strand
+from queueing.core.decisions import Place, Preempt, Strand
+from queueing.core.entries import Head
 from queueing.core.facts import CheckPhase, WorkloadFact
-from queueing.core.names import FlavorName, PodSetName
+from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName
+from queueing.core.nomination import World, victim_search
 from queueing.core.placed_pods import Wanted, placed_at, wanted_places
-from queueing.core.reasons import NoPlace, describe
-from queueing.core.settings import Settings
+from queueing.core.preemption.limits import Departures
+from queueing.core.processing import preemptions, taken_from
+from queueing.core.reasons import NoPlace, describe, pending_preemption
 from queueing.core.topology.assignment import HOSTNAME, Domain, Occupancy, Unplaced
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.forest import Forest
-from queueing.core.topology.placement import Places, place, placements
+from queueing.core.topology.placement import Places, place, placements, unplaced
 from queueing.core.topology.replacement import replace_node
 from queueing.core.topology.requests import PodSetRequest, in_order
 from queueing.core.topology.searching import Terms
 
 USED_STILL = "workloads that are being evicted still use the nodes"
 NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s)"
+
+NOWHERE: Mapping[PodSetName, Placement] = MappingProxyType({})
+
+
+class Attempt(NamedTuple):
+    """What one second pass came to."""
+
+    decision: Place | Strand
+    kept: Mapping[PodSetName, Placement] = NOWHERE
+    """The places that it gets once victims have left them."""
+    preemptions: tuple[Preempt, ...] = ()
+    taken: tuple[Key, ...] = ()
+    """Workloads whose promise is taken from them."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether its decision is to be written, so that no other attempt is due."""
+        return isinstance(self.decision, Place) or self.decision.evicts
 
 
 def awaits(workload: WorkloadFact) -> bool:
@@ -53,30 +76,72 @@ def _awaits_first_places(workload: WorkloadFact) -> bool:
     return ready and any(one.delayed for one in workload.admission.pod_sets)
 
 
-def second_pass(workload: WorkloadFact, forest: Forest, settings: Settings) -> Place | Strand:
-    """Find places for the pods of a workload that `awaits` them; the forest is left as it was."""
+def second_pass(head: Head, world: World) -> Attempt:
+    """Find places for the pods of a workload that `awaits` them; the tree is left as it was."""
+    workload, forest, settings = head.workload, world.tree.forest, world.settings
     failed = failed_nodes(workload)
     if failed and workload.is_one_pod and settings.keeps_places_of_pods:
-        return _placed(workload, {}, failed)  # a pod that runs cannot move
+        return Attempt(_placed(workload, NOWHERE, failed))  # a pod that runs cannot move
     wanted, troubles = wanted_places(workload, forest, anew=bool(failed))
-    if not troubles:
-        terms = Terms(profile=settings.placement)
+    if troubles:
+        return Attempt(_stranded(workload, describe(troubles), failed))
+    terms = Terms(profile=settings.placement)
+    node = next(iter(failed), None)
+    found = place(forest, wanted, terms) if node is None else _replaced(forest, wanted, node, terms)
+    lacking = ((name, one) for name, one in found.items() if isinstance(one, Unplaced))
+    name, why = next(lacking, (None, None))
+    if name is not None and why is not None:
+        message = describe([(name, [NoPlace(why.reason)])])
         if failed:
-            found = _replaced(forest, wanted, failed[0], terms)
-        else:
-            found = place(forest, wanted, terms)
-        lacking = ((name, one) for name, one in found.items() if isinstance(one, Unplaced))
-        name, why = next(lacking, (None, None))
-        if name is not None and why is not None:
-            evicts = bool(failed) and settings.evicts_unplaceable
-            message = describe([(name, [NoPlace(why.reason)])])
-            return _stranded(workload, message, failed, evicts=evicts)
-        places = placements(found)
-        waits = _waits_for_victims(forest, wanted, places) if settings.rules.promises else None
-        if waits is None:
-            return _placed(workload, places, failed)
-        troubles = [(waits, [NoPlace(USED_STILL)])]
-    return _stranded(workload, describe(troubles), failed, evicts=False)
+            evicts = settings.evicts_unplaceable
+            return Attempt(_stranded(workload, message, failed, evicts=evicts))
+        return _by_preemption(head, world, wanted, message)
+    places = placements(found)
+    waits = _waits_for_victims(forest, wanted, places) if settings.rules.promises else None
+    if waits is None:
+        return Attempt(_placed(workload, places, failed))
+    message = describe([(waits, [NoPlace(USED_STILL)])])
+    return Attempt(_stranded(workload, message, failed), places)
+
+
+def _by_preemption(head: Head, world: World, wanted: Wanted, message: str) -> Attempt:
+    """Preempt others for first places, by the rules for heads; it needs no more quota."""
+    workload, tree, settings = head.workload, world.tree, world.settings
+    now = Terms(profile=settings.placement)
+    nobody = Attempt(_stranded(workload, message))
+    when_empty = place(tree.forest, wanted, Terms(profile=settings.placement, empty=True))
+    may = head.queue in world.rules and not workload.preemption_gated
+    if not may or unplaced(when_empty) is not None:
+        return nobody
+    search = victim_search(head, world, world.reach(), spared=head.spared | {workload.uid})
+    targets = search.targets(
+        {}, _contested(workload, wanted), lambda: unplaced(place(tree.forest, wanted, now)) is None
+    )
+    victims = [one for one in targets if not one.holder.promised]
+    running = (tree.queue(one.holder.queue) for one in victims if one.holder.runs)
+    if not targets or not Departures(world.bounds).allow(running):
+        return nobody
+    with tree.attempt():
+        for one in targets:
+            one.leave(tree)
+        kept = placements(place(tree.forest, wanted, now))
+    told = pending_preemption(message, len(victims)) if victims else message
+    issued = preemptions(head, victims, tree)
+    return Attempt(_stranded(workload, told), kept, issued, taken_from(targets))
+
+
+def _contested(workload: WorkloadFact, wanted: Wanted) -> list[FlavorResource]:
+    """Return what pod sets that are placed hold: victims must hold some of it, too."""
+    names = {one.name for several in wanted.values() for one in several}
+    held = () if workload.admission is None else workload.admission.pod_sets
+    return list(
+        dict.fromkeys(
+            FlavorResource(flavor, resource)
+            for one in held
+            if one.name in names
+            for resource, flavor in one.flavors.items()
+        )
+    )
 
 
 def _replaced(forest: Forest, wanted: Wanted, node: str, terms: Terms) -> Places:
@@ -134,7 +199,7 @@ def _placed(
 
 
 def _stranded(
-    workload: WorkloadFact, message: str, failed: Sequence[str], *, evicts: bool
+    workload: WorkloadFact, message: str, failed: Sequence[str] = (), *, evicts: bool = False
 ) -> Strand:
     admission = workload.admission
     assert admission is not None, f"{workload.key} holds no quota"  # noqa: S101

@@ -77,7 +77,7 @@ def _spelled(decision: Decision) -> tuple[object, ...]:
         case Wait():
             return decision.workload, decision.requeue, decision.mode, decision.message
         case Place():
-            return decision.workload, decision.left, decision.pod_sets
+            return decision.workload, *decision.left, *(one.placement for one in decision.pod_sets)
         case Strand():
             return decision.workload, decision.evicts, decision.message
 

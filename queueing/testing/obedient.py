@@ -8,7 +8,7 @@ drive the engine by its own decisions, without objects or requests.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from queueing.core.decisions import Admit, Cycle, Outcome, Preempt, Verdict
+from queueing.core.decisions import Admit, Cycle, Outcome, Place, Preempt, Verdict
 from queueing.core.facts import (
     Admission,
     CheckPhase,
@@ -83,6 +83,8 @@ class ObedientCluster:
                 self._admit(decision)
             elif isinstance(decision, Preempt) and not decision.already_evicted:
                 self.evict(decision)
+            elif isinstance(decision, Place):
+                self._place(decision)
         return cycle
 
     def drain(self, key: Key) -> None:
@@ -134,6 +136,15 @@ class ObedientCluster:
             )
         )
 
+    def _place(self, decision: Place) -> None:
+        """Write new places into a status; who has them is admitted, and left its failed nodes."""
+        fact = self.workloads[decision.workload]
+        held = Admission(cluster_queue=decision.cluster_queue, pod_sets=decision.pod_sets)
+        admitted = Condition(type="Admitted", status=True, changed=self.now)
+        conditions = {**fact.conditions, "Admitted": admitted}
+        self.engine.settle(Outcome(decision=decision, verdict=Verdict.DONE))
+        self.observe(replace(fact, admission=held, conditions=conditions, unhealthy=()))
+
     def evict(self, decision: Preempt) -> None:
         """Write a preemption into the victim's status."""
         fact = self.workloads[decision.workload]
@@ -161,4 +172,4 @@ class ObedientCluster:
 
 
 def _does(decision: object) -> bool:
-    return isinstance(decision, Admit | Preempt)
+    return isinstance(decision, Admit | Place | Preempt)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from queueing.core.decisions import Admit, Decision, Outcome, Place, Preempt, Strand, Verdict
+from queueing.core.entries import Head
 from queueing.core.facts import (
     Fact,
     Gone,
@@ -16,8 +16,9 @@ from queueing.core.facts import (
     PreemptionPolicy,
     WorkloadFact,
 )
-from queueing.core.names import PodSetName
-from queueing.core.second_pass import second_pass
+from queueing.core.names import Key, PodSetName
+from queueing.core.nomination import World
+from queueing.core.second_pass import Attempt, second_pass
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import Assignment
 from queueing.state.engine import Engine
@@ -190,9 +191,9 @@ def test_who_found_no_place_is_tried_when_one_of_its_flavors_is_left(
 ) -> None:
     tried: list[str] = []
 
-    def counted(fact: WorkloadFact, *rest: Any) -> Place | Strand:
-        tried.append(fact.key)
-        return second_pass(fact, *rest)
+    def counted(head: Head, world: World) -> Attempt:
+        tried.append(head.workload.key)
+        return second_pass(head, world)
 
     monkeypatch.setattr(second_passes, "second_pass", counted)
     engine = started(PATIENT[0], placed("w", 1, "a", a=2), placed("near", 1, "", b=1))
@@ -275,6 +276,107 @@ def test_a_workload_of_one_pod_keeps_its_place(mode: Compatibility) -> None:
     assert places(pass_of(started(Settings(compatibility=mode), alone))) == [on(a=2)]
     moves = Settings(compatibility=mode, keeps_places_of_pods=False)
     assert places(pass_of(started(moves, alone))) == [on(b=2)]
+
+
+LOWER = cluster_queue(
+    "main",
+    {"default": {"cpu": quota(100_000)}},
+    preemption=preemption(within=PreemptionPolicy.LOWER_PRIORITY),
+)
+LATE = Key("team/late")
+
+
+def awaiting(name: str, pods: int, *, priority: int = 5) -> WorkloadFact:
+    """Return a workload whose checks are Ready and whose pods of a core have no places yet."""
+    made = placed(name, 1, "", b=pods)
+    assert made.admission is not None
+    (held,) = made.admission.pod_sets
+    held = replace(held, placement=None, delayed=True)
+    reserved = {name: one for name, one in made.conditions.items() if name != "Admitted"}
+    admission = replace(made.admission, pod_sets=(held,))
+    made = replace(made, admission=admission, conditions=reserved, checks=(check_state(),))
+    return replace(made, priority=priority)
+
+
+def leaving(fact: WorkloadFact) -> WorkloadFact:
+    evicted = condition("Evicted", "Preempted")
+    return replace(fact, conditions={**fact.conditions, "Evicted": evicted})
+
+
+LOW = placed("low", 1, "", b=1)
+NO_ROOM = (
+    'couldn\'t assign flavors to pod set main: topology "hosts" allows to fit only 1 out of 2'
+    " pod(s)"
+)
+
+
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_first_places_are_preempted_for_if_need_be(mode: Compatibility) -> None:
+    engine = started(Settings(compatibility=mode), LOWER, LOW, awaiting("w", 2))
+    victim, waits = engine.cycle(1.0).decisions
+    assert isinstance(victim, Preempt)
+    assert (victim.workload, victim.preemptor, victim.reason) == (
+        "team/low",
+        "team/w",
+        "InClusterQueue",
+    )
+    assert isinstance(waits, Strand)
+    assert waits.message == f"{NO_ROOM}. Pending the preemption of 1 workload(s)"
+    check_invariants(engine)
+    engine.observe(leaving(LOW))
+    assert told(engine, 1.5) == []
+    check_invariants(engine)
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert places(pass_of(engine, 2.0)) == [on(b=2)]
+    check_invariants(engine)
+
+
+def test_nobody_takes_the_places_that_a_victim_leaves_to_a_second_pass() -> None:
+    engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
+    engine.cycle(1.0)
+    engine.observe(leaving(LOW))
+    engine.observe(replace(workload("late", {"cpu": 1000}, local_queue="team/main"), priority=9))
+    assert told(engine, 2.0) == ["Wait team/late"]
+    check_invariants(engine)
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert "Place team/w" in told(engine, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "queue", "more"),
+    [
+        pytest.param(replace(LOW, priority=5), LOWER, (), id="no lower priority"),
+        pytest.param(LOW, QUEUE[3], (), id="no policy"),
+        pytest.param(LOW, LOWER, (used("b", 1),), id="no room without all that is placed"),
+    ],
+)
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_nobody_is_preempted_for_first_places_in_vain(
+    mode: Compatibility, low: WorkloadFact, queue: Fact, more: tuple[Fact, ...]
+) -> None:
+    engine = started(Settings(compatibility=mode), low, queue, awaiting("w", 2), *more)
+    assert told(engine, 1.0) == ["Strand team/w"]
+    check_invariants(engine)
+
+
+def test_a_new_leader_keeps_what_victims_leave_to_a_second_pass() -> None:
+    low = leaving(LOW)
+    engine = started(Settings(), LOWER, low, awaiting("w", 2))
+    engine.observe(workload("late", {"cpu": 1000}, local_queue="team/main"))
+    assert told(engine, 1.0) == ["Strand team/w", "Wait team/late"]
+    check_invariants(engine)
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert "Place team/w" in told(engine, 2.0)
+
+
+def test_what_is_kept_for_a_second_pass_is_free_when_it_is_stopped() -> None:
+    engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
+    engine.cycle(1.0)
+    engine.observe(leaving(LOW))
+    engine.observe(leaving(awaiting("w", 2)))
+    engine.observe(workload("late", {"cpu": 1000}, local_queue="team/main"))
+    assert told(engine, 2.0) == ["Admit team/late"]
+    check_invariants(engine)
 
 
 def test_the_one_of_higher_priority_is_placed_first() -> None:

@@ -38,7 +38,10 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     charge = memory.ledger.charges.get(victim)
     if charge is None or not charge.holder.evicted or not memory.rules.promises:
         return False
-    item = memory.items.get(memory.workloads.uids.get(memory.marks.get(victim, Uid("")), Key("")))
+    preemptor = memory.workloads.uids.get(memory.marks.get(victim, Uid("")), Key(""))
+    item, placing = memory.items.get(preemptor), memory.passes.get(preemptor)
+    if placing is not None and placing.decision is None:
+        return True
     if item is not None and item.wait is None:
         return True  # this leader has not judged the preemptor yet
     holder = charge.holder

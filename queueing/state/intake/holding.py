@@ -7,6 +7,7 @@ from queueing.core.decisions import Place
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder, holder_of
 from queueing.core.names import Key
+from queueing.core.placed_pods import used_at
 from queueing.core.placed_usage import places_of
 from queueing.core.second_pass import awaits
 from queueing.core.topology.requests import PODS
@@ -27,7 +28,7 @@ def give_back(memory: Memory, key: Key) -> None:
     if charge is None:
         return
     _turn_ready(memory, key)
-    if charge.holder.elsewhere is not None and memory.rules.moves:
+    if charge.holder.evicted and charge.holder.elsewhere is not None and memory.rules.moves:
         memory.returning[key] = turn_of(charge.holder)
     queue = charge.holder.queue
     memory.queue(queue).releases += 1
@@ -97,12 +98,14 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
         holder = holder_of(replace(fact, admission=placed), memory.settings)
     else:
         holder = holder_of(fact, memory.settings)
+    if pending is not None and pending.kept and key not in memory.ledger.evicting:
+        holder = replace(holder, elsewhere=used_at(fact, holder.usage, pending.kept))
     if fact.uid in memory.credits.demoted:
         holder = replace(holder, priority=LOWEST_PRIORITY)
     admitted = fact.admitted
     old = memory.ledger.charges.get(key)
     memory.ledger.charge(Charge(holder, admitted))
-    if holder.elsewhere is not None and memory.rules.moves:
+    if holder.evicted and holder.elsewhere is not None and memory.rules.moves:
         memory.unsettled.add(key)
     memory.note_charge(holder)
     if old is not None and (old.holder.queue, old.holder.local_queue) != (

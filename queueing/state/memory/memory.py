@@ -1,7 +1,7 @@
 """All that the engine remembers, in one place; the modules beside this one work on it."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -10,11 +10,12 @@ from queueing.core.decisions import Place, Requeue, Strand, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.holders import Holder
-from queueing.core.names import Key, QueueName, Uid
+from queueing.core.names import Key, PodSetName, QueueName, Uid
 from queueing.core.placed_usage import places_of
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
+from queueing.core.topology.assignment import Assignment
 from queueing.core.topology.forest import Forest
 from queueing.state.credits.credits import Credits, EngineView
 from queueing.state.memory.objects import Objects
@@ -83,6 +84,8 @@ class SecondPass:
     """How many attempts in a row found no place."""
     decision: Place | Strand | None = None
     """What was decided and no fact shows yet."""
+    kept: Mapping[PodSetName, Assignment] = field(default_factory=dict)
+    """The places that it gets once victims have left them: promised to it."""
 
 
 @dataclass(slots=True)

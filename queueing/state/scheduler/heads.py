@@ -12,8 +12,11 @@ from queueing.core.facts import Strategy
 from queueing.core.flavors.assignment import Progress
 from queueing.core.names import QueueName, ResourceName, Uid
 from queueing.core.nomination import World
+from queueing.core.placed_pods import used_at
+from queueing.core.placed_usage import places_of
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
+from queueing.core.topology.assignment import Occupancy
 from queueing.state.intake.joining import isolate
 from queueing.state.intake.returning import would_return
 from queueing.state.intake.variants import less_favorable
@@ -132,12 +135,6 @@ def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
 def as_head(memory: Memory, item: Item) -> Head:
     """Return an item as the round judges it."""
     peers = item.peers
-    pairs = memory.pairs.get(peers.queue)
-    spared = NOBODY
-    if pairs is not None and memory.rules.keeps_pairs:
-        before = pairs.victims_of(item.fact.uid)
-        uids, leaving = memory.workloads.uids, memory.ledger.leaving
-        spared = frozenset(uid for uid in before if uids.get(uid) not in leaving)
     queue, settings = memory.queues[peers.queue], memory.settings
     by_shares = settings.fair_sharing is not None and settings.rules.preempts_in_turn
     return Head(
@@ -146,12 +143,22 @@ def as_head(memory: Memory, item: Item) -> Head:
         demand=peers.demand,
         timestamp=item.timestamp,
         progress=None if item.progress is None else _still_valid(memory, item, item.progress),
-        spared=spared,
+        spared=spared_by(memory, peers.queue, item.fact.uid),
         preempting=item.preempting,
         siblings=() if item.fact.variant is None else less_favorable(memory, item.fact),
         waited=item.waited,
         is_behind=by_shares and bool(queue.hopeful) and _is_behind(queue, item),
     )
+
+
+def spared_by(memory: Memory, queue: QueueName, preemptor: Uid) -> frozenset[Uid]:
+    """Return whom a workload of a queue must not preempt again."""
+    pairs = memory.pairs.get(queue)
+    if pairs is None or not memory.rules.keeps_pairs:
+        return NOBODY
+    uids, leaving = memory.workloads.uids, memory.ledger.leaving
+    before = pairs.victims_of(preemptor)
+    return frozenset(uid for uid in before if uids.get(uid) not in leaving)
 
 
 def _is_behind(queue: PendingQueue, item: Item) -> bool:
@@ -238,6 +245,7 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         pending=pending,
         leaving=bool(memory.ledger.leaving),
         movable=partial(would_return, memory),
+        preempted_for=_preempted_for(memory) if memory.passes else (),
     )
     if not memory.credits.any:
         return plain
@@ -250,6 +258,13 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         allowance=memory.credits.allowance,
         credited=frozenset(name for name, rank in memory.credits.ranks.items() if rank.bends),
     )
+
+
+def _preempted_for(memory: Memory) -> Sequence[Occupancy]:
+    if memory.rules.promises:
+        return ()
+    kept = ((memory.workloads[key], one.kept) for key, one in memory.passes.items() if one.kept)
+    return [place for fact, places in kept for place in places_of(used_at(fact, {}, places))]
 
 
 def _leaving(memory: Memory, node: Node) -> int:

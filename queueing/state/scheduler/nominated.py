@@ -12,7 +12,7 @@ from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import Key
 from queueing.core.placed_pods import used_at, wanted_places
-from queueing.core.placed_usage import joined, placed, places_of, without_places
+from queueing.core.placed_usage import joined, places_of, without_places
 from queueing.core.topology.placement import place, placements, unplaced
 from queueing.core.topology.searching import Terms
 from queueing.state.intake.holding import turn_of
@@ -105,7 +105,7 @@ def settle_elsewhere(memory: Memory) -> None:
         wanted, troubles = wanted_places(fact, forest, anew=True)
         found = place(forest, wanted, Terms(profile=memory.settings.placement))
         if not troubles and unplaced(found) is None:
-            ledger.keep(holder.key, placed(quota, used_at(fact, placements(found))))
+            ledger.keep(holder.key, used_at(fact, quota, placements(found)))
 
 
 def _is_gang_awaited(memory: Memory, moved: Key) -> bool:

@@ -1,7 +1,11 @@
 """How a workload waits that was judged and not admitted: its state, its reason, and for what."""
 
-from queueing.core.decisions import BARRED, Mode, Reason, Requeue, Wait
-from queueing.core.entries import Ruling
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from queueing.core.decisions import BARRED, Mode, Preempt, Reason, Requeue, Wait
+from queueing.core.entries import Head, Ruling
+from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.reasons import NO_LONGER_FITS, TOO_MANY_LEAVE
 from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.memory import Memory
@@ -11,6 +15,7 @@ from queueing.state.scheduler.nominated import holder_of_promise
 from queueing.state.scheduler.reach import Reach
 
 UNHELPED = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
+NOTHING: Mapping[Key, Mapping[FlavorResource, int]] = MappingProxyType({})
 TRIES_MAX = 256
 """Attempts in a row after which Kueue's search over flavors is taken to go in circles."""
 
@@ -32,9 +37,10 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
     if memory.rules.waits_for_lacks:
         item.progress = None  # a search that went in circles begins anew at the next event
     if ruling.preemptions:
-        _evict(memory, ruling)
+        kept = {one.holder.key: one.elsewhere for one in ruling.entry.targets if one.elsewhere}
+        evict(memory, ruling.preemptions, kept)
     if ruling.taken:
-        take_promises(memory, ruling)
+        take_promises(memory, ruling.head, ruling.taken)
     peers = item.peers
     if wait.mode not in UNHELPED or wait.requeue is Requeue.IMMEDIATE:
         strict = memory.objects.is_strict(peers.queue)
@@ -129,25 +135,28 @@ def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand
     return ASIDE if ruling.is_promise else PARKED
 
 
-def _evict(memory: Memory, ruling: Ruling) -> None:
-    """Mark the victims as evicted, and note the pairs."""
-    kept = {one.holder.key: one.elsewhere for one in ruling.entry.targets if one.elsewhere}
-    for one in ruling.preemptions:
+def evict(
+    memory: Memory,
+    preemptions: Iterable[Preempt],
+    kept: Mapping[Key, Mapping[FlavorResource, int]] = NOTHING,
+) -> None:
+    """Mark victims as evicted, and note the pairs; `kept` is what is kept for those who move."""
+    for one in preemptions:
         memory.ledger.evict(one.workload, one.preemptor_uid, kept.get(one.workload))
-        _pairs_of(memory, ruling).note(one.preemptor_uid, one.uid)
+        _pairs_of(memory, one.preemptor_queue).note(one.preemptor_uid, one.uid)
 
 
-def take_promises(memory: Memory, ruling: Ruling) -> None:
-    """Break the promises that a ruling takes; those who lose them are judged again."""
-    for key in ruling.taken:
+def take_promises(memory: Memory, head: Head, taken: Iterable[Key]) -> None:
+    """Break the promises that a head takes; those who lose them are judged again."""
+    for key in taken:
         item = memory.items[key]
-        _pairs_of(memory, ruling).note(ruling.entry.head.workload.uid, item.fact.uid)
+        _pairs_of(memory, head.queue).note(head.workload.uid, item.fact.uid)
         memory.ledger.break_promise(key, releases=True)
         memory.wake(item.peers)
 
 
-def _pairs_of(memory: Memory, ruling: Ruling) -> Pairs:
-    return memory.pairs.setdefault(ruling.entry.head.queue, Pairs())
+def _pairs_of(memory: Memory, queue: QueueName) -> Pairs:
+    return memory.pairs.setdefault(queue, Pairs())
 
 
 def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:

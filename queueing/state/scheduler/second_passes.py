@@ -4,14 +4,19 @@ Called by `schedule` at the begin of a cycle. What was decided is assumed until 
 places are charged in place of the old ones.
 """
 
+from dataclasses import replace
 from math import inf
 
-from queueing.core.decisions import Decision, Place, Strand
+from queueing.core.decisions import Decision
+from queueing.core.entries import Head
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
-from queueing.core.second_pass import second_pass
+from queueing.core.second_pass import Attempt, second_pass
+from queueing.core.usage import demand_of
 from queueing.state.intake.holding import charge
-from queueing.state.memory.memory import Memory
+from queueing.state.memory.memory import Memory, SecondPass
+from queueing.state.scheduler.heads import spared_by, world_of
+from queueing.state.scheduler.requeue import evict, take_promises
 
 DELAY_S_MAX = 30.0
 """The longest time between two attempts that nothing has changed for; the first is 2 s."""
@@ -24,6 +29,9 @@ def run_second_passes(memory: Memory) -> list[Decision]:
     when their own time had come.
     """
     told: list[Decision] = []
+    if not memory.rules.promises:
+        for pending in memory.passes.values():
+            pending.kept = {}  # as Kueue counts, it was for the last cycle alone
     for key in sorted(memory.passes, key=lambda one: _order(memory, one)):
         pending, fact = memory.passes[key], memory.workloads[key]
         on_time = pending.due <= memory.clock
@@ -33,20 +41,39 @@ def run_second_passes(memory: Memory) -> list[Decision]:
             continue
         if key in memory.ledger.evicting:
             continue  # it is about to leave
-        found = second_pass(fact, memory.tree.forest, memory.settings)
-        match found:
-            case Place():
-                pending.decision = found
-                charge(memory, fact)
-            case Strand(evicts=True):
-                pending.decision = found
-            case _:
-                if not on_time:
-                    continue
-                pending.failures += 1
-                pending.due = memory.clock + min(2.0**pending.failures, DELAY_S_MAX)
-        told.append(found)
+        found = _attempt(memory, fact, pending)
+        told += found.preemptions
+        if on_time and not found.ends:
+            pending.failures += 1
+            pending.due = memory.clock + min(2.0**pending.failures, DELAY_S_MAX)
+        if found.ends or on_time or found.preemptions:
+            told.append(found.decision)
     return told
+
+
+def _attempt(memory: Memory, fact: WorkloadFact, pending: SecondPass) -> Attempt:
+    """Try a workload, and charge the places that it got or that are promised to it."""
+    holder = memory.ledger.charges[fact.key].holder
+    head = Head(
+        workload=replace(fact, priority=holder.priority),
+        queue=holder.queue,
+        demand=demand_of(fact),
+        timestamp=holder.timestamp,
+        spared=spared_by(memory, holder.queue, fact.uid),
+    )
+    with memory.tree.attempt():
+        if holder.elsewhere is not None:
+            memory.tree.remove_usage(holder.queue, holder.elsewhere)
+            memory.tree.add_usage(holder.queue, holder.usage)
+        found = second_pass(head, world_of(memory, ()))
+    evict(memory, found.preemptions)
+    take_promises(memory, head, found.taken)
+    before, pending.kept = pending.kept, found.kept
+    if found.ends:
+        pending.decision = found.decision
+    if found.ends or found.kept != before:
+        charge(memory, fact)
+    return found
 
 
 def _may_fit_now(memory: Memory, fact: WorkloadFact) -> bool:

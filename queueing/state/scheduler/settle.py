@@ -96,7 +96,7 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
     if ruling.entry.head.workload.priority < item.fact.priority:
         memory.credits.demote(item.fact.uid)
     if ruling.taken:
-        take_promises(memory, ruling)
+        take_promises(memory, ruling.head, ruling.taken)
     charge = Charge(
         _holder(memory, item, ruling.entry.usage, decision), not decision.checks, decision
     )

@@ -187,6 +187,7 @@ class Ledger:
         self._withdraw(charge)
         self.changes.released.add(charge.holder.queue)
         self._vacate(charge.holder.usage)
+        self._vacate(charge.holder.elsewhere or {})
         self._price_others(charge)
         return charge
 
@@ -340,8 +341,8 @@ class Ledger:
         """Charge the tree for a holder, or with sign -1 stop to."""
         self.tree.hold(holder.queue, holder.usage, sign)
         later: Mapping[FlavorResource, int] | None = holder.usage
-        if holder.evicted and self.promises:
-            later = holder.elsewhere  # it counts only in what is held now, because it is leaving
+        if self.promises and (holder.evicted or holder.elsewhere is not None):
+            later = holder.elsewhere  # of one that leaves it is what is kept for it, if anything
         if later is not None:
             self.tree.add_usage(holder.queue, later, sign)
 
@@ -352,6 +353,9 @@ class Ledger:
         if less or old.holder.priority != new.holder.priority:
             self.changes.released.add(old.holder.queue)
         self._vacate(old.holder.usage, places_of(new.holder.usage))
+        if self.promises and old.holder.elsewhere is not None:
+            now = new.holder.elsewhere or new.holder.usage
+            self._vacate(old.holder.elsewhere, places_of(now))
 
     def _vacate(self, usage: Mapping[FlavorResource, int], kept: Sequence[Occupancy] = ()) -> None:
         """Note that places were left, if usage had any but those that are kept."""
