@@ -6,8 +6,11 @@ its domain. This is tried on the trees themselves and undone. Nobody loses quota
 the preemption policies of queues are asked, nor who borrows; only a higher priority is not moved.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from queueing.core.decisions import PreemptionReason
@@ -22,12 +25,13 @@ from queueing.core.preemption.query import Target
 from queueing.core.preemption.room import needed
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import Assignment as Placement
+from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.nearness import home
 from queueing.core.topology.requests import PodSetRequest
 from queueing.core.topology.tree import Tree
 
-Candidate = tuple[Holder, WorkloadFact]
 DOMAINS_MAX = 4
 """So many domains are tried, those first that have most room; the cheapest of them is opened."""
 TENANTS_MAX = 64
@@ -87,9 +91,10 @@ class Moving:
         tree = home(self.tree.forest.memories(flavor), pods.topology).tree
         domains, room = self._by_domain(flavor, tree, pods), self.placing.room(flavor, pods)
         place = tree.domains.place
-        likely = sorted(domains, key=lambda one: (-room[one], place[one]))[:DOMAINS_MAX]
-        found = [self._opening(answer, self._tenants(domains[one])) for one in likely]
-        best = min((one for one in found if one), key=lambda one: one.price, default=None)
+        likely = sorted(domains, key=lambda one: (-room[one], place[one]))
+        inhabited = ((one, who) for one in likely if (who := self._tenants(domains[one])))
+        tried = (self._opening(answer, *one) for one in islice(inhabited, DOMAINS_MAX))
+        best = min((one for one in tried if one), key=lambda one: one.price, default=None)
         if best is None:
             return []
         answer.places = best.places
@@ -97,58 +102,62 @@ class Moving:
 
     def _by_domain(
         self, flavor: FlavorName, tree: Tree, pods: PodSetRequest
-    ) -> dict[int, list[Candidate]]:
-        """Return who may be moved out of each domain of the level that pods require."""
-        forest, leaf_of = self.tree.forest, tree.domains.leaf_of
+    ) -> Mapping[int, list[Holder]]:
+        """Return who has pods in each domain of the level that pods require, and may go."""
+        leaf_of, above = tree.domains.leaf_of, tree.domains.above
         level = tree.levels.index(pods.topology.required or "")
-        found: dict[int, list[Candidate]] = {}
-        for holder, fact in self._movable():
-            domains = {
-                tree.domains.above(leaf_of[key], level)
-                for one in places_of(holder.usage)
-                if forest.counts_in(flavor, one)
-                for key in one.usage
-                if key in leaf_of
-            }
-            for domain in domains:
-                found.setdefault(domain, []).append((holder, fact))
+        counts = cache(
+            lambda flavors, hosts: self.tree.forest.counts_in(flavor, Occupancy(flavors, hosts, {}))
+        )
+        domain_of = cache(lambda key: above(leaf_of[key], level) if key in leaf_of else None)
+        found: defaultdict[int, list[Holder]] = defaultdict(list)
+        names = sorted(one.name for one in self.node.root.queues())
+        for holder in (one for name in names for one in self.holders.holders(QueueName(name))):
+            if holder.stake is None or not self._may_leave(holder, holder.stake):
+                continue
+            places = [one for one in places_of(holder.usage) if counts(one.flavors, one.hosts)]
+            for domain in {domain_of(key) for one in places for key in one.usage}:
+                if domain is not None:
+                    found[domain].append(holder)
         return found
 
-    def _movable(self) -> Iterator[Candidate]:
-        for name in sorted(one.name for one in self.node.root.queues()):
-            ranked = self.holders.ranked(QueueName(name))
-            for holder in filter(self._may_leave, ranked.holders if ranked.has_stakes else ()):
-                fact = self.movable(holder.key)
-                if fact is not None and _stays_itself(fact):
-                    yield holder, fact
-
-    def _tenants(self, candidates: Iterable[Candidate]) -> list[Tenant]:
+    def _tenants(self, holders: Iterable[Holder]) -> list[Tenant]:
         """Return those of some whose pods can be placed anew, in the order of `rank`."""
-        found = []
-        for holder, fact in candidates:
+        found: list[Tenant] = []
+        for holder in sorted(holders, key=lambda one: one.rank):
+            fact = self.movable(holder.key)
+            if fact is None or not _stays_itself(fact):
+                continue
             wanted, troubles = wanted_places(fact, self.tree.forest, anew=True)
             if wanted and not troubles:
                 found.append(Tenant(holder, fact, wanted))
-        return sorted(found, key=lambda one: one.rank)[:TENANTS_MAX]
+            if len(found) == TENANTS_MAX:
+                break
+        return found
 
-    def _may_leave(self, holder: Holder) -> bool:
+    def _may_leave(self, holder: Holder, stake: Stake) -> bool:
         """Say whether a workload may go: its policy allows it, and it saves its work before."""
-        stake = holder.stake
-        if stake is None or not (stake.movable and stake.saves and holder.runs):
+        if not (stake.movable and stake.saves and holder.runs):
             return False
         if holder.priority > self.priority or holder.protected_until > self.now:
             return False
         return not (holder.parts or holder.members or holder.uid in self.spared)
 
-    def _opening(self, answer: Assignment, tenants: Sequence[Tenant]) -> Opening | None:
+    def _opening(
+        self, answer: Assignment, domain: int, tenants: Sequence[Tenant]
+    ) -> Opening | None:
         """Return how a domain is opened by moving as few of some tenants as possible.
 
         They all go, then each, from the last to the first, stays if it may. None if the gang has no
         place though all are gone, or one of them has none beside it.
         """
-        has_place = self.placing.condition(answer)
-        if has_place is None:
+        asked, condition = self.placing.required(answer), self.placing.condition(answer)
+        if asked is None or condition is None:
             return None
+
+        def has_place() -> bool:  # most answers are clear from the number of pods that fit
+            return self.placing.may_fit(*asked, domain) and condition()
+
         with self.tree.attempt():
             for one in tenants:
                 self._charge(one, -1)

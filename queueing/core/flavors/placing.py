@@ -100,6 +100,14 @@ class Placing:
         """Return how many pods of a pod set fit into each domain now."""
         return fitting(home(self._tree.forest.memories(flavor), one.topology), one, self._now)
 
+    def may_fit(self, flavor: FlavorName, one: PodSetRequest, domain: int) -> bool:
+        """Say whether a domain may hold a pod set now; False is certain.
+
+        Pods that fill no slice go without a place.
+        """
+        size = max((layer.size for layer in one.topology.slices), default=1)
+        return self.room(flavor, one)[domain] >= one.count - one.count % max(size, 1)
+
     def _find(self, wanted: Wanted, terms: Terms) -> Places:
         return place(self._tree.forest, wanted, terms)
 
