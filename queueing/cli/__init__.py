@@ -9,9 +9,10 @@ line or the field, and the way out.
 the table of commands (`lazy`). A command has the module of its name, or a package: `production`
 (`run`, `serve`), `local` (`demo`, `dev`), `usage`, `kind` (`check`, `list`), `get` (`get`, `top`),
 `simulate`, `submit`, `topology`, `trace`.
-Commands that ask: `explain` (its answers: `explanations`), `plan` (laid out by `plan_tables`),
-`credits` (with `credit_surroundings`), `budgets`, `devices`; they read files, or a cluster by
-`live` (which of them, says `reading`). `record` writes a recording of a running controller (by
+Commands that ask: `explain` (its answers: `explanations`, with `--eta` `prospects`), `plan` (laid
+out by `plan_tables`), `credits` (with `credit_surroundings`), `budgets`, `devices`; they read
+files, or a cluster by `live` (which of them, says `reading`). `record` writes a recording of a
+running controller (by
 `recording`), `replay` repeats one; `ui` leads a browser to the page by `page_forward`, on a port
 that `loopback` opens. Commands that write: `stop`, `suspend` and `resume` (`activity`), `requeue`,
 `delete`, `create`, `hand_over`, `uninstall`; which cluster, says `reaching`. What people name is

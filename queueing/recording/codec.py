@@ -16,6 +16,7 @@ from queueing.core import (
     decisions,
     devices,
     facts,
+    flavor_quotas,
     names,
     selectors,
     settings,
@@ -28,6 +29,7 @@ from queueing.core.topology import assignment, requests, tree
 
 MODULES: tuple[ModuleType, ...] = (
     facts,
+    flavor_quotas,
     decisions,
     settings,
     names,

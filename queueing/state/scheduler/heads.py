@@ -137,13 +137,14 @@ def as_head(memory: Memory, item: Item) -> Head:
     peers = item.peers
     queue, settings = memory.queues[peers.queue], memory.settings
     by_shares = settings.fair_sharing is not None and settings.rules.preempts_in_turn
+    name = peers.queue
     return Head(
         workload=item.fact,
-        queue=peers.queue,
+        queue=name,
         demand=peers.demand,
         timestamp=item.timestamp,
         progress=None if item.progress is None else _still_valid(memory, item, item.progress),
-        spared=spared_by(memory, peers.queue, item.fact.uid),
+        spared=spared_by(memory, name, item.fact.uid) if name in memory.pairs else NOBODY,
         preempting=item.preempting,
         siblings=() if item.fact.variant is None else less_favorable(memory, item.fact),
         waited=item.waited,
