@@ -82,10 +82,25 @@ class UsageChanges:
     """ClusterQueue → ResourceClaims that a holder in it uses, and whose charge may have changed."""
 
 
-_said = attrgetter(*Holder.__dataclass_fields__)
+_said = attrgetter(
+    "uid",
+    "queue",
+    "local_queue",
+    "priority",
+    "timestamp",
+    "evicted",
+    "usage",
+    "elsewhere",
+    "parts",
+    "stake",
+)
 
 
 def is_same(old: Charge, new: Charge) -> bool:
-    """Say whether a fact charges what an earlier fact did."""
-    known, told = (old.decision, old.admitted), (new.decision, new.admitted)
-    return known == told and _said(old.holder) == _said(new.holder)
+    """Say whether a fact charges what was charged before, in all that decisions and views use.
+
+    The time of a reservation that was assumed is not compared.
+    """
+    known, told = old.holder, new.holder
+    at_once = old.decision is not None or known.reserved_at == told.reserved_at
+    return at_once and old.admitted == new.admitted and _said(known) == _said(told)
