@@ -18,6 +18,7 @@ MAPPED = [
     "serving",
     "explain",
     "lifecycle",
+    "reports",
     "kinds",
     "kinds/builtin",
     *(

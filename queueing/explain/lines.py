@@ -87,7 +87,7 @@ def holding_in(
 def _is_absent(memory: Memory, name: QueueName, only: Key | None) -> bool:
     """Say whether there is no such queue."""
     if only is not None:
-        return memory.objects.local_queue_activity(only) is None
+        return only not in memory.objects.local_queues
     return memory.objects.activity(name) is None
 
 

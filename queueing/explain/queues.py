@@ -7,10 +7,10 @@ from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
 from queueing.explain.model import Group, QueueExplanation
 from queueing.explain.quotas import promised_to, queue_rows
-from queueing.state.answers import reports
+from queueing.reports import queues as reports
+from queueing.reports.views import QueueView
 from queueing.state.answers.waits import current_wait
 from queueing.state.memory.memory import Memory
-from queueing.state.memory.views import QueueView
 from queueing.state.queues.peers import Item
 
 GROUPS = 20

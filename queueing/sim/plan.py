@@ -8,6 +8,7 @@ from queueing.core.decisions import Admit, Decision, Place, Preempt, Strand, Wai
 from queueing.core.facts import Fact
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
+from queueing.reports import queues as reports
 from queueing.sim.lending import QuotaBalances, balance
 from queueing.sim.standing import Standing
 from queueing.sim.world import SimulatedCluster
@@ -191,8 +192,9 @@ def _plan(
     ledger = balance(world.queues.values(), world.cohorts.values(), usage=world.usage())
     queue_shares, cohort_shares = dict(ledger.queue_shares), dict(ledger.cohort_shares)
     if world.is_fair:  # credits may bend weights, of which only the engine knows
-        queues = {name: engine.cluster_queue(QueueName(name)) for name in queue_shares}
-        cohorts = {name: engine.cohort(CohortName(name)) for name in cohort_shares}
+        memory = engine.memory
+        queues = {name: reports.cluster_queue(memory, QueueName(name)) for name in queue_shares}
+        cohorts = {name: reports.cohort(memory, CohortName(name)) for name in cohort_shares}
         queue_shares = {name: view.weighted_share for name, view in queues.items() if view}
         cohort_shares = {name: view.weighted_share for name, view in cohorts.items() if view}
     return Plan(

@@ -15,6 +15,7 @@ from queueing.core.decisions import (
 )
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
+from queueing.reports import queues as reports
 from queueing.sim.world import SimulatedCluster
 
 _IN_LINE = (Requeue.IMMEDIATE, Requeue.NOT_HEAD)
@@ -76,7 +77,8 @@ def _behind(wait: Wait) -> Wait:
 
 def _in_order(world: SimulatedCluster) -> list[WorkloadFact]:
     """Return the pending workloads: by ClusterQueue in queue order, then those in no queue."""
-    queued = [item.key for name in sorted(world.queues) for item in world.engine.pending(name)]
+    memory = world.engine.memory
+    queued = [item.key for name in sorted(world.queues) for item in reports.pending(memory, name)]
     place = {key: number for number, key in enumerate(queued)}
     pending = [
         fact

@@ -26,6 +26,7 @@ from queueing.core.facts import (
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.settings import Settings
 from queueing.lifecycle.rules import StopPolicies, told_to_leave
+from queueing.reports import queues as reports
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 
@@ -146,7 +147,7 @@ class SimulatedCluster:
         """Sum the quota held per ClusterQueue, that of victims with running pods included."""
         found: dict[str, dict[FlavorResource, int]] = {name: {} for name in self.queues}
         for name in self.queues:
-            view = self.engine.cluster_queue(name)
+            view = reports.cluster_queue(self.engine.memory, name)
             if view is not None:
                 found[name] = {one: held.total for one, held in view.reservation.items()}
         return found

@@ -9,7 +9,7 @@ judges the heads and assumes what it decided, `settle` (`outcomes`) takes in how
 and the next `observe` of the workload replaces the assumption by a fact.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from queueing.core.credits.facts import CreditFact
@@ -20,10 +20,10 @@ from queueing.core.facts import (
     Kind,
     WorkloadFact,
 )
-from queueing.core.names import CohortName, Key, QueueName
+from queueing.core.names import Key
 from queueing.core.rounds import Pause
 from queueing.core.settings import Settings
-from queueing.state.answers import reports
+from queueing.state.answers.changes import changed
 from queueing.state.answers.excess import exceeds, is_due, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
 from queueing.state.credits.records import Records
@@ -31,7 +31,7 @@ from queueing.state.intake.outcomes import stands, take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
 from queueing.state.memory.memory import Memory
-from queueing.state.memory.views import Changed, CohortView, PendingItem, QueueView
+from queueing.state.memory.views import Changed
 from queueing.state.scheduler.schedule import Steps, run_round, schedule, sweep
 
 
@@ -130,7 +130,7 @@ class Engine:
 
     @property
     def memory(self) -> Memory:
-        """What is remembered, for `queueing.explain`, which leaves it as it is."""
+        """What is remembered, for `queueing.reports` and `explain`, which leave it as it is."""
         return self._memory
 
     @property
@@ -159,29 +159,6 @@ class Engine:
             case _:
                 put_object(self._memory, fact)
 
-    def cluster_queue(self, name: QueueName) -> QueueView | None:
-        return reports.cluster_queue(self._memory, name)
-
-    def local_queue(self, key: Key) -> QueueView | None:
-        return reports.local_queue(self._memory, key)
-
-    def cohort(self, name: CohortName) -> CohortView | None:
-        return reports.cohort(self._memory, name)
-
-    def pending(
-        self, cluster_queue: QueueName, local_queue: Key | None = None
-    ) -> Iterator[PendingItem]:
-        """Yield the pending workloads of a ClusterQueue in its order, inadmissible ones too.
-
-        With `local_queue` only those of that LocalQueue. Use it up before the next call of the
-        engine.
-        """
-        return reports.pending(self._memory, cluster_queue, local_queue)
-
-    def shapes(self, cluster_queue: QueueName) -> tuple[int, int]:
-        """Count the groups of equivalent pending workloads: those not parked, and those parked."""
-        return reports.shapes(self._memory, cluster_queue)
-
     def waiting(self, workload: Key) -> Wait | None:
         """Return why a workload waits; None if it does not, or is unknown."""
         return wait_of(self._memory, workload)
@@ -204,4 +181,4 @@ class Engine:
 
     def changed(self) -> Changed:
         """Return the names of objects whose views may have changed since the last call."""
-        return reports.changed(self._memory)
+        return changed(self._memory)

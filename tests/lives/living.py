@@ -30,6 +30,7 @@ from queueing.core.settings import Settings
 from queueing.lifecycle import steps
 from queueing.lifecycle.rules import LifeRules, StopPolicies, judge
 from queueing.lifecycle.steps import Condemn, ConfirmAdmission, Deactivate, Evict
+from queueing.reports import queues as reports
 from queueing.state.engine import Engine
 from tests.lives.random_events import Life
 from tests.lives.reasons import WaitingReasons
@@ -123,7 +124,7 @@ class LivingCluster:
         """Return a LocalQueue with the usage history that its status stores."""
         if not isinstance(fact, LocalQueueFact):
             return fact
-        view = self.engine.local_queue(fact.key)
+        view = reports.local_queue(self.engine.memory, fact.key)
         if view is None or view.history is None:
             return fact
         consumed = tuple(view.history.consumed.items())

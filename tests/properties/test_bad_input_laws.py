@@ -28,6 +28,7 @@ from queueing.core.names import (
     QueueName,
     ResourceName,
 )
+from queueing.reports import queues as reports
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -129,7 +130,7 @@ def assert_everybody_is_charged_for_what_is_held(cluster: LivingCluster) -> None
     if not is_told(cluster):
         return
     for queue in cluster.queues():
-        view = cluster.engine.cluster_queue(queue.name)
+        view = reports.cluster_queue(cluster.engine.memory, queue.name)
         assert view is not None
         got = {one: charged.total for one, charged in view.reservation.items() if charged.total}
         assert got == held_together(holders_in(cluster, queue.name))

@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from queueing.core.settings import Compatibility
+from queueing.reports import queues as reports
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
@@ -59,7 +60,7 @@ def all_that_ended_leaves_nothing(life: Life) -> None:
     assert not memory.ledger.charges
     assert not memory.ledger.promised
     for queue in cluster.queues():
-        view = cluster.engine.cluster_queue(queue.name)
+        view = reports.cluster_queue(cluster.engine.memory, queue.name)
         assert view is not None
         assert not any(one.total for one in view.reservation.values())
 

@@ -10,6 +10,7 @@ from queueing.core.devices import DeviceAsk
 from queueing.core.entries import Ruling
 from queueing.core.facts import Admission, WorkloadFact
 from queueing.core.names import QueueName, ResourceName
+from queueing.reports import queues as reports
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -67,7 +68,7 @@ def a_claim_is_charged_once(life: Life) -> None:
         cluster.answer()
         check_invariants(cluster.engine)
         for queue in cluster.queues():
-            view = cluster.engine.cluster_queue(queue.name)
+            view = reports.cluster_queue(cluster.engine.memory, queue.name)
             held = [one for one in cluster.workloads.values() if _holds_in(one, queue.name)]
             if view is not None and not cluster.untold and not _assumed(cluster):
                 got = {one: used.total for one, used in view.reservation.items() if used.total}

@@ -10,6 +10,7 @@ from typing_extensions import override
 from queueing.core.decisions import Admit, Cycle
 from queueing.core.facts import PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorResource, Key
+from queueing.reports import queues as reports
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -85,7 +86,7 @@ def slices_are_charged_once(life: Life) -> None:
         cluster.answer()
         check_invariants(cluster.engine)
         for queue in cluster.queues():
-            view = cluster.engine.cluster_queue(queue.name)
+            view = reports.cluster_queue(cluster.engine.memory, queue.name)
             if view is not None and is_told(cluster) and not _assumed(cluster):
                 got = {one: used.total for one, used in view.reservation.items() if used.total}
                 assert got == charged(holders_in(cluster, queue.name))

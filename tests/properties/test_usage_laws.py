@@ -10,6 +10,7 @@ from queueing.core.decisions import Admit, Cycle, Preempt
 from queueing.core.facts import Admission, Condition, WorkloadFact
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.settings import Compatibility
+from queueing.reports import queues as reports
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -46,7 +47,8 @@ def assert_usage_is_the_sum(cluster: LivingCluster) -> None:
     rings = {one for one in cohorts if one is not None and forest.in_a_ring(one)}
     for resource in forest.resources():
         for name in forest.queues:
-            view, node = engine.cluster_queue(QueueName(name)), forest.queue(name, resource)
+            view = reports.cluster_queue(engine.memory, QueueName(name))
+            node = forest.queue(name, resource)
             assert view is not None
             shown = view.reservation.get(resource)
             got = (0, 0) if shown is None else (shown.total, shown.borrowed)
@@ -54,7 +56,7 @@ def assert_usage_is_the_sum(cluster: LivingCluster) -> None:
             borrowed = 0 if forest.queues[name].cohort is None else more
             assert got == (node.held, borrowed), (name, resource)
         for cohort in cohorts - rings:
-            whole = engine.cohort(CohortName(str(cohort)))
+            whole = reports.cohort(engine.memory, CohortName(str(cohort)))
             above = forest.nodes(resource).get(f"cohort {cohort}")
             assert above is None or whole is not None
             if above is not None and whole is not None:

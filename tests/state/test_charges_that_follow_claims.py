@@ -9,6 +9,7 @@ from queueing.core.facts import Fact
 from queueing.core.names import Key, PodSetName, QueueName, ResourceName
 from queueing.core.settings import Settings
 from queueing.core.usage import held_usage
+from queueing.reports import queues as reports
 from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
@@ -52,7 +53,7 @@ def world() -> SimulatedCluster:
 
 
 def usage(made: SimulatedCluster) -> int:
-    views = [made.engine.cluster_queue(QueueName(name)) for name in "xy"]
+    views = [reports.cluster_queue(made.engine.memory, QueueName(name)) for name in "xy"]
     return sum(one.total for view in views if view is not None for one in view.usage.values())
 
 

@@ -8,6 +8,7 @@ from queueing.core.decisions import Admit, Decision, Reason, Requeue, Wait
 from queueing.core.facts import CheckPhase, Fact, Gone, Kind, StopPolicy, Strategy
 from queueing.core.names import Key, QueueName
 from queueing.core.settings import Compatibility, Settings
+from queueing.reports import queues as reports
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
     admitted,
@@ -69,7 +70,7 @@ def test_of_those_judged_alike_one_is_judged() -> None:
     jobs = [workload(f"job-{number:03}", created=float(number)) for number in range(500)]
     engine = engine_with(*world(cluster_queue(), *jobs))
     assert engine.cycle(1.0).judged == 11
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert (view.pending_active, view.pending_inadmissible) == (0, 490)
     last = engine.waiting(Key("team/job-499"))
@@ -135,7 +136,7 @@ def test_with_a_check_pending_quota_is_only_reserved() -> None:
     (admit,) = engine.cycle(1.0).decisions
     assert isinstance(admit, Admit)
     assert admit.checks == ("check",)
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert (view.reserving, view.admitted) == (1, 0)
 
@@ -236,7 +237,7 @@ def test_a_backoff_ends_by_itself_at_the_time_the_cycle_names() -> None:
     cycle = engine.cycle(1.0)
     assert cycle.wake_at == 60.0
     assert names(cycle.decisions) == []
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert view.pending_inadmissible == 1
     assert names(engine.cycle(60.0).decisions) == ["job"]

@@ -7,6 +7,7 @@ import pytest
 from queueing.core.decisions import Admit, Outcome, Verdict
 from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.names import Key, QueueName, Uid
+from queueing.reports import queues as reports
 from queueing.state.engine import Engine
 from queueing.testing.builders import admitted, cluster_queue, condition, workload
 from queueing.testing.invariants import check_invariants
@@ -97,7 +98,7 @@ def test_what_can_only_have_come_after_the_write_frees_the_quota(after: Fact) ->
     engine.settle(Outcome(decision=admit, verdict=Verdict.DONE))
     engine.observe(after)
     check_invariants(engine)
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert view.reserving == 0
     assert len(admits(engine, 2.0)) == 1

@@ -16,6 +16,7 @@ from queueing.core.facts import (
 )
 from queueing.core.names import Key, QueueName, ResourceName
 from queueing.core.settings import AdmissionFairSharing, Settings
+from queueing.reports import queues as reports
 from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, local_queue, preemption, workload
 from queueing.testing.invariants import check_invariants
@@ -85,7 +86,7 @@ def test_turning_the_mode_on_reorders_those_who_wait() -> None:
     ]
     engine = engine_with(*world(cluster_queue(), *facts))
     engine.observe(SHARED)
-    assert [one.key for one in engine.pending(MAIN)] == ["team/b-0", "team/a-0"]
+    assert [one.key for one in reports.pending(engine.memory, MAIN)] == ["team/b-0", "team/a-0"]
     assert admitted_names(engine) == ["b-0"]
 
 
@@ -95,7 +96,7 @@ def test_a_refused_admission_leaves_no_penalty() -> None:
     engine.settle(Outcome(decision=decision, verdict=Verdict.REFUSED))
     engine.observe(jobs(B, 1, cores=9)[0])
     check_invariants(engine)
-    assert next(one.key for one in engine.pending(MAIN)) == "team/a-0"
+    assert next(one.key for one in reports.pending(engine.memory, MAIN)) == "team/a-0"
 
 
 def test_time_alone_can_bring_another_head_before_one_that_blocks() -> None:
@@ -193,7 +194,7 @@ def test_the_view_of_a_local_queue_shows_the_history_that_a_new_engine_goes_on_f
     cluster.cycle()
     cluster.now = 4_600.0
     cluster.cycle()
-    seen = cluster.engine.local_queue(A)
+    seen = reports.local_queue(cluster.engine.memory, A)
     assert seen is not None
     assert seen.history is not None
     assert A in cluster.engine.changed().local_queues
@@ -205,11 +206,11 @@ def test_the_view_of_a_local_queue_shows_the_history_that_a_new_engine_goes_on_f
     running = cluster.workloads[Key("team/one")]
     reborn = engine_with(*world(SHARED, stored, door(B), running))
     reborn.cycle(cluster.now)
-    assert reborn.local_queue(A) == seen
+    assert reports.local_queue(reborn.memory, A) == seen
 
 
 def test_a_local_queue_shows_no_history_where_nobody_takes_turns() -> None:
     engine = engine_with(*world(cluster_queue(), door(A, 8.0)))
-    seen = engine.local_queue(A)
+    seen = reports.local_queue(engine.memory, A)
     assert seen is not None
     assert seen.history is None

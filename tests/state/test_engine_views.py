@@ -3,8 +3,9 @@
 from queueing.core.facts import CheckFact, Fact, FlavorFact, LocalQueueFact, StopPolicy
 from queueing.core.names import CohortName, FlavorName, FlavorResource, Key, QueueName, ResourceName
 from queueing.core.settings import FairSharing, Settings
+from queueing.reports import queues as reports
+from queueing.reports.views import Charged
 from queueing.state.engine import Engine
-from queueing.state.memory.views import Charged
 from queueing.testing.builders import (
     admitted,
     check_rule,
@@ -34,14 +35,14 @@ def test_reservation_and_usage_tell_how_much_is_borrowed() -> None:
     engine = engine_with(
         *world(lender, cluster_queue(cohort="all"), admitted("big", {"cpu": 13_000}))
     )
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert (view.reserving, view.admitted, view.pending) == (1, 1, 0)
     assert view.reservation == view.usage == {CPU: Charged(total=13_000, borrowed=3_000)}
-    cohort = engine.cohort(CohortName("all"))
+    cohort = reports.cohort(engine.memory, CohortName("all"))
     assert cohort is not None
     assert (cohort.quota[CPU], cohort.usage[CPU].total) == (20_000, 13_000)
-    door = engine.local_queue(Key("team/main"))
+    door = reports.local_queue(engine.memory, Key("team/main"))
     assert door is not None
     assert door.usage == {CPU: Charged(total=13_000, borrowed=0)}
 
@@ -50,7 +51,7 @@ def test_shares_are_shown_under_fair_sharing() -> None:
     fair = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
     lender = cluster_queue("lender", cohort="all")
     facts = world(lender, cluster_queue(cohort="all"), admitted("big", {"cpu": 15_000}))
-    view = engine_with(*facts, settings=fair).cluster_queue(MAIN)
+    view = reports.cluster_queue(engine_with(*facts, settings=fair).memory, MAIN)
     assert view is not None
     assert view.weighted_share == 250
 
@@ -58,7 +59,7 @@ def test_shares_are_shown_under_fair_sharing() -> None:
 def test_an_inactive_queue_says_all_that_is_wrong() -> None:
     queue = cluster_queue(stop_policy=StopPolicy.HOLD, checks=(check_rule("there"),))
     engine = engine_with(queue, local_queue(), CheckFact(name=queue.checks[0].name, controller=""))
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert (view.active.status, view.active.reason) == (False, "Stopped")
     assert view.active.message == (
@@ -66,10 +67,10 @@ def test_an_inactive_queue_says_all_that_is_wrong() -> None:
         "references missing ResourceFlavor(s): default, "
         "references inactive AdmissionCheck(s): there."
     )
-    door = engine.local_queue(Key("team/main"))
+    door = reports.local_queue(engine.memory, Key("team/main"))
     assert door is not None
     assert door.active.reason == "ClusterQueueIsInactive"
-    assert engine.cluster_queue(QueueName("unknown")) is None
+    assert reports.cluster_queue(engine.memory, QueueName("unknown")) is None
 
 
 def test_pending_is_in_queue_order_with_the_place_in_both_queues() -> None:
@@ -82,11 +83,12 @@ def test_pending_is_in_queue_order_with_the_place_in_both_queues() -> None:
     engine = engine_with(*world(cluster_queue(), second, *jobs))
     got = [
         (one.key, one.position_in_cluster_queue, one.position_in_local_queue)
-        for one in engine.pending(MAIN)
+        for one in reports.pending(engine.memory, MAIN)
     ]
     assert got == [("team/urgent", 0, 0), ("team/early", 1, 1), ("team/late", 2, 0)]
     engine.cycle(1.0)
-    assert [(one.key, one.inadmissible) for one in engine.pending(MAIN)] == [("team/urgent", True)]
+    (only,) = reports.pending(engine.memory, MAIN)
+    assert (only.key, only.inadmissible) == ("team/urgent", True)
 
 
 def test_changed_names_what_to_look_at_again_and_is_drained() -> None:
@@ -107,7 +109,7 @@ def test_usage_appears_when_the_queue_does() -> None:
     engine = engine_with(admitted("running", {"cpu": 4_000}))
     for fact in world(cluster_queue(), FlavorFact(name=FlavorName("default"))):
         engine.observe(fact)
-    view = engine.cluster_queue(MAIN)
+    view = reports.cluster_queue(engine.memory, MAIN)
     assert view is not None
     assert view.usage[CPU].total == 4_000
     check_invariants(engine)
@@ -128,5 +130,5 @@ def test_a_ring_of_cohorts_that_is_broken_up_changes_the_view_of_all_its_queues(
 
 
 def _is_active(engine: Engine, name: str) -> bool:
-    view = engine.cluster_queue(QueueName(name))
+    view = reports.cluster_queue(engine.memory, QueueName(name))
     return view is not None and view.active.status

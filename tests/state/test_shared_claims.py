@@ -25,6 +25,7 @@ from queueing.core.names import (
     ResourceName,
 )
 from queueing.core.settings import Settings
+from queueing.reports import queues as reports
 from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
     cluster_queue,
@@ -78,7 +79,7 @@ def job(name: str, *pod_sets: PodSet, at: float = 0.0, priority: int = 0) -> Wor
 
 def used(made: SimulatedCluster) -> int:
     check_invariants(made.engine)
-    view = made.engine.cluster_queue(QueueName("main"))
+    view = reports.cluster_queue(made.engine.memory, QueueName("main"))
     return view.reservation[HELD].total if view is not None and HELD in view.reservation else 0
 
 

@@ -3,7 +3,8 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import CohortName, FlavorName, FlavorResource, ResourceName
-from queueing.state.memory.views import Active, Charged, CohortView, QueueView
+from queueing.reports.views import Charged, CohortView, QueueView
+from queueing.state.memory.views import Active
 from queueing.state.usage.turns import UsageHistory
 from queueing.translate.inbound import queues as inbound
 from queueing.translate.inbound.manifests import read

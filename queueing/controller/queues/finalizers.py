@@ -26,6 +26,7 @@ from queueing.kube.resources import (
     TOPOLOGIES,
     Resource,
 )
+from queueing.reports import queues as reports
 from queueing.state.engine import Engine
 from queueing.translate.inbound.surroundings import nearer
 from queueing.translate.labels import RESOURCE_IN_USE
@@ -168,7 +169,7 @@ class Finalizers:
         yield TOPOLOGIES, [one.metadata for one in found.topologies.values()], places.__contains__
 
     def _queue_is_used(self, name: str) -> bool:
-        view = self._engine.cluster_queue(QueueName(name))
+        view = reports.cluster_queue(self._engine.memory, QueueName(name))
         return view is not None and view.reserving > 0
 
     async def _tend(self, resource: Resource, meta: Meta, is_used: Callable[[str], bool]) -> bool:

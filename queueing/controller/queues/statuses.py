@@ -20,6 +20,7 @@ from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target
 from queueing.kube.writer import WriteClass, Writer
+from queueing.reports import queues as reports
 from queueing.state.engine import Engine
 from queueing.state.memory.views import Changed
 from queueing.translate.outbound.queues import (
@@ -121,14 +122,16 @@ class Statuses:
         name: QueueName,
         with_share: bool,  # noqa: FBT001 - bound by partial
     ) -> tuple[Target, bytes] | None:
-        found, view = self._objects.cluster_queues.get(name), self._engine.cluster_queue(name)
+        found = self._objects.cluster_queues.get(name)
+        view = reports.cluster_queue(self._engine.memory, name)
         if found is None or view is None:
             return None
         body = cluster_queue_status(found, view, self._clock.now(), with_share=with_share)
         return None if body is None else (CLUSTER_QUEUES.at(name, subresource="status"), body)
 
     def _local_queue(self, key: Key) -> tuple[Target, bytes] | None:
-        found, view = self._objects.local_queues.get(key), self._engine.local_queue(key)
+        found = self._objects.local_queues.get(key)
+        view = reports.local_queue(self._engine.memory, key)
         if found is None or view is None:
             return None
         body = local_queue_status(found, view, self._clock.now())
@@ -138,7 +141,7 @@ class Statuses:
         )
 
     def _cohort(self, name: CohortName) -> tuple[Target, bytes] | None:
-        found, view = self._objects.cohorts.get(name), self._engine.cohort(name)
+        found, view = self._objects.cohorts.get(name), reports.cohort(self._engine.memory, name)
         if found is None or view is None:
             return None
         body = cohort_status(found, view)

@@ -21,6 +21,8 @@ from queueing.core.names import CohortName, FlavorName, Key, QueueName, name_of,
 from queueing.explain import answers
 from queueing.explain.model import Answer
 from queueing.recording import snapshot
+from queueing.reports import queues as reports
+from queueing.reports.views import PendingItem
 from queueing.serving.exposition import OPEN_METRICS
 from queueing.serving.frames import (
     ALL,
@@ -35,7 +37,6 @@ from queueing.serving.frames import (
 from queueing.serving.publisher import Publisher
 from queueing.state.engine import Engine
 from queueing.state.memory.memory import Memory
-from queueing.state.memory.views import PendingItem
 from queueing.translate.times import timestamp
 
 logger = logging.getLogger(__name__)
@@ -235,12 +236,13 @@ def pending_rows(engine: Engine, objects: Objects, part: PendingPart) -> list[Pe
 def _items(engine: Engine, objects: Objects, part: PendingPart) -> Iterator[PendingItem] | None:
     if part.cluster_queue:
         name = QueueName(part.cluster_queue)
-        return None if engine.cluster_queue(name) is None else engine.pending(name)
+        is_known = name in engine.memory.objects.queues
+        return reports.pending(engine.memory, name) if is_known else None
     key = Key(part.local_queue)
     queue = objects.local_queues.get(key)
     if queue is None:
         return None
-    return engine.pending(QueueName(queue.spec.cluster_queue), key)
+    return reports.pending(engine.memory, QueueName(queue.spec.cluster_queue), key)
 
 
 def _rows(items: Iterable[PendingItem], objects: Objects) -> list[PendingRow]:

@@ -30,8 +30,10 @@ from queueing.core.names import (
 from queueing.core.selectors import Selector, selects
 from queueing.observe.metric_rows import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from queueing.observe.metrics import Family, Metrics
+from queueing.reports import queues as reports
+from queueing.reports.views import Charged, QueueView
 from queueing.state.engine import Engine
-from queueing.state.memory.views import Changed, Charged, QueueView
+from queueing.state.memory.views import Changed
 from queueing.translate.inbound.queues import cluster_queue as cluster_queue_fact
 from queueing.translate.wire.queues import LocalQueue
 
@@ -166,7 +168,7 @@ class Gauges:
     # ClusterQueues ----------------------------------------------------------------------------
 
     def _cluster_queue(self, name: QueueName) -> None:
-        view = self.engine.cluster_queue(name)
+        view = reports.cluster_queue(self.engine.memory, name)
         if view is None:
             return
         QueueMetrics(self.metrics).measure(name, view)
@@ -177,7 +179,7 @@ class Gauges:
         if self.fair:
             shares = self.metrics.cluster_queue_weighted_share
             only(shares, {"cluster_queue": name}, [({"cohort": cohort}, view.weighted_share)])
-        active, parked = self.engine.shapes(name)
+        active, parked = reports.shapes(self.engine.memory, name)
         hashes = self.metrics.pending_scheduling_hashes
         hashes.labels(cluster_queue=name, status="active").set(active)
         hashes.labels(cluster_queue=name, status="inadmissible").set(parked)
@@ -221,7 +223,7 @@ class Gauges:
     # LocalQueues ------------------------------------------------------------------------------
 
     def _local_queue(self, key: Key) -> None:
-        view = self.engine.local_queue(key)
+        view = reports.local_queue(self.engine.memory, key)
         if view is None or not self._is_measured(key):
             return
         labels = local_labels(key)
@@ -243,7 +245,7 @@ class Gauges:
     # Cohorts ----------------------------------------------------------------------------------
 
     def _cohort(self, name: CohortName) -> None:
-        view = self.engine.cohort(name)
+        view = reports.cohort(self.engine.memory, name)
         if view is None:
             return
         found = self.objects.cohorts.get(name)

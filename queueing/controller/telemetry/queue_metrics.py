@@ -12,7 +12,7 @@ from typing import Self
 
 from queueing.core.names import Key, QueueName
 from queueing.observe.metrics import Family, Metrics
-from queueing.state.memory.views import QueueView
+from queueing.reports.views import QueueView
 from queueing.translate.wire.workloads import Workload
 
 HOLDERS: Mapping[str, Callable[[QueueView], int]] = MappingProxyType(

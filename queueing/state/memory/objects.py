@@ -20,7 +20,6 @@ from queueing.core.facts import (
     LocalQueueFact,
     NamespaceFact,
     NodeUsageFact,
-    StopPolicy,
     Strategy,
     TopologyFact,
 )
@@ -125,21 +124,6 @@ class Objects:
         active = READY if found is None else Active(status=False, reason=found[0], message=found[1])
         self._activity[name] = active
         return active
-
-    def local_queue_activity(self, key: Key) -> Active | None:
-        """Return the Active condition of a LocalQueue; None when there is no such queue."""
-        fact = self.local_queues.get(key)
-        if fact is None:
-            return None
-        if fact.stop_policy is not StopPolicy.NONE:
-            return Active(status=False, reason="Stopped", message="LocalQueue is stopped")
-        behind = self.activity(fact.cluster_queue)
-        if behind is not None and behind.status:
-            text = "Can submit new workloads to localQueue"
-            return Active(status=True, reason="Ready", message=text)
-        reason = "ClusterQueueDoesNotExist" if behind is None else "ClusterQueueIsInactive"
-        text = "Can't submit new workloads to clusterQueue"
-        return Active(status=False, reason=reason, message=text)
 
     def queue_behind(self, local_queue: Key) -> QueueName | None:
         """Return the ClusterQueue that a LocalQueue names; None where that is unknown."""

@@ -1,12 +1,12 @@
 """The quota that one workload holds, the charges of a ClusterQueue, and sums over charges."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
 from queueing.core.decisions import Admit
 from queueing.core.holders import ByPriority, Holder, Ranked
-from queueing.core.names import FlavorName, FlavorResource, Key, QueueName
+from queueing.core.names import FlavorName, Key, QueueName
 from queueing.core.values import value
 
 
@@ -40,32 +40,6 @@ class Roll:
     def forget(self) -> None:
         """Forget what follows, because it may be others that preemption may choose."""
         self.victims = self.ranked = self.exposed = None
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts and sums over charges, for views."""
-
-    reserving: int = 0
-    """Workloads that hold quota, admitted ones included."""
-    admitted: int = 0
-    reserved: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by all of them."""
-    used: dict[FlavorResource, int] = field(default_factory=dict)
-    """Held by admitted ones."""
-
-
-def tally_of(charges: Iterable[Charge]) -> Tally:
-    """Count some charges and sum them up."""
-    found = Tally()
-    for one in charges:
-        found.reserving += 1
-        found.admitted += one.admitted
-        for sums in (found.reserved, found.used) if one.admitted else (found.reserved,):
-            for resource, amount in one.holder.usage.items():
-                if amount:
-                    sums[resource] = sums.get(resource, 0) + amount
-    return found
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.state.memory.views import Charged, CohortView, QueueView
+from queueing.reports.views import Charged, CohortView, QueueView
 from queueing.state.usage.turns import UsageHistory
 from queueing.translate.outbound.conditions import Conditions
 from queueing.translate.times import timestamp

@@ -11,6 +11,7 @@ import pytest
 
 from queueing.core.decisions import Admit, Cycle, Mode, Place, Preempt, Strand, Wait
 from queueing.core.names import FlavorResource
+from queueing.reports import queues as reports
 from queueing.sim.world import SimulatedCluster
 from tests.core.rounds.letter_of_cycles import Answer, Cycles, Flavors
 from tests.core.rounds.random_cases import NOW, Case, case_of
@@ -86,7 +87,7 @@ def charged(world: SimulatedCluster) -> dict[str, dict[FlavorResource, int]]:
 
 
 def shares(world: SimulatedCluster) -> dict[str, int]:
-    views = {name: world.engine.cluster_queue(name) for name in world.queues}
+    views = {name: reports.cluster_queue(world.engine.memory, name) for name in world.queues}
     return {name: view.weighted_share for name, view in views.items() if view is not None}
 
 

@@ -1,14 +1,16 @@
-"""Views of the memory, computed when they are asked for."""
+"""Counts, usage and order of one queue or cohort, computed when they are asked for."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
+from queueing.core.facts import LocalQueueFact, StopPolicy
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
+from queueing.reports.views import Charged, CohortView, PendingItem, QueueView
 from queueing.state.memory.memory import Memory
-from queueing.state.memory.views import Active, Changed, Charged, CohortView, PendingItem, QueueView
+from queueing.state.memory.views import Active
 from queueing.state.queues.peers import Stand
-from queueing.state.usage.charges import tally_of
+from queueing.state.usage.charges import Charge
 
 
 def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
@@ -25,21 +27,34 @@ def local_queue(memory: Memory, key: Key) -> QueueView | None:
 
     What its workloads still hold of another ClusterQueue, that it named before, does not count.
     """
-    active = memory.objects.local_queue_activity(key)
-    if active is None:
+    fact = memory.objects.local_queues.get(key)
+    if fact is None:
         return None
-    name, turns = memory.objects.local_queues[key].cluster_queue, memory.ledger.turns
-    made = _view(memory, name, key, active)
+    name, turns = fact.cluster_queue, memory.ledger.turns
+    made = _view(memory, name, key, _local_queue_activity(memory, fact))
     if turns is None or memory.plain_turns(name) is None:
         return made
     return replace(made, history=turns.history(key))
+
+
+def _local_queue_activity(memory: Memory, fact: LocalQueueFact) -> Active:
+    """Return the Active condition of a LocalQueue."""
+    if fact.stop_policy is not StopPolicy.NONE:
+        return Active(status=False, reason="Stopped", message="LocalQueue is stopped")
+    behind = memory.objects.activity(fact.cluster_queue)
+    if behind is not None and behind.status:
+        text = "Can submit new workloads to localQueue"
+        return Active(status=True, reason="Ready", message=text)
+    reason = "ClusterQueueDoesNotExist" if behind is None else "ClusterQueueIsInactive"
+    text = "Can't submit new workloads to clusterQueue"
+    return Active(status=False, reason=reason, message=text)
 
 
 def _view(memory: Memory, name: QueueName, only: Key | None, active: Active) -> QueueView:
     """Return the view of a ClusterQueue, or of `only` one LocalQueue of it."""
     node = memory.tree.queue(name) if memory.tree.has_queue(name) else None
     charges = memory.ledger.charges_of(name)
-    tally = tally_of(one for one in charges if only in (None, one.holder.local_queue))
+    tally = _tally_of(one for one in charges if only in (None, one.holder.local_queue))
     pending, inadmissible = memory.queue(name).pending(only)
     doors = memory.objects.local_queues_of.get(name, ()) if only is None else (only,)
     lends = only is None and node is not None and node.parent is not None
@@ -76,8 +91,9 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
 def pending(memory: Memory, name: QueueName, only: Key | None = None) -> Iterator[PendingItem]:
     """Yield the pending workloads of a ClusterQueue in its order, with their positions.
 
-    With `only`, just those of that LocalQueue. They are sorted first, then made one by one:
-    for 50,000 workloads, sorting takes a third of the time of making all.
+    With `only`, just those of that LocalQueue. They are sorted first, then made one by one: for
+    50,000 workloads, sorting takes a third of the time of making all. They are to be used up before
+    the next call of the engine.
     """
     queue = memory.queues.get(name)
     if queue is None:
@@ -110,26 +126,6 @@ def shapes(memory: Memory, name: QueueName) -> tuple[int, int]:
     return len(queue.peers) - parked, parked
 
 
-def changed(memory: Memory) -> Changed:
-    """Return the names, sorted, of objects whose views may have changed since the last call."""
-    touched = memory.touched
-    cohorts = {
-        CohortName(above.name)
-        for name in touched.charged
-        if memory.tree.has_queue(name)
-        for above in memory.tree.queue(name).ancestors()
-    }
-    told = Changed(
-        cluster_queues=tuple(sorted(touched.queues)),
-        local_queues=tuple(sorted(touched.local_queues)),
-        cohorts=tuple(sorted(cohorts)),
-    )
-    touched.queues.clear()
-    touched.local_queues.clear()
-    touched.charged.clear()
-    return told
-
-
 def _charged(
     node: Node | None, sums: Mapping[FlavorResource, int], *, lends: bool
 ) -> dict[FlavorResource, Charged]:
@@ -143,3 +139,29 @@ def _charged(
         own = total if node is None or not lends else node.cell(one).quota
         told[one] = Charged(total=total, borrowed=max(0, total - own))
     return told
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts and sums over charges."""
+
+    reserving: int = 0
+    """Workloads that hold quota, admitted ones included."""
+    admitted: int = 0
+    reserved: dict[FlavorResource, int] = field(default_factory=dict)
+    """Held by all of them."""
+    used: dict[FlavorResource, int] = field(default_factory=dict)
+    """Held by admitted ones."""
+
+
+def _tally_of(charges: Iterable[Charge]) -> _Tally:
+    """Count some charges and sum them up."""
+    found = _Tally()
+    for one in charges:
+        found.reserving += 1
+        found.admitted += one.admitted
+        for sums in (found.reserved, found.used) if one.admitted else (found.reserved,):
+            for resource, amount in one.holder.usage.items():
+                if amount:
+                    sums[resource] = sums.get(resource, 0) + amount
+    return found
