@@ -64,8 +64,6 @@ class Restraint:
     """What is held by workloads that are charged, and by those that the present round admitted."""
     _taken: dict[Key, Use] = field(default_factory=dict)
     """What the latter are to hold, until they are charged."""
-    _before: dict[FlavorResource, int] | None = None
-    """What was held before the first release since `loosened` was asked; None without one."""
 
     @property
     def held(self) -> Mapping[FlavorResource, int]:
@@ -105,12 +103,5 @@ class Restraint:
             if taken is not None:
                 self._held.remove(taken)
             self._held.add(holder.use)
-            return
-        if self._before is None:
-            self._before = dict(self.held)
-        self._held.remove(holder.use)
-
-    def loosened(self) -> bool:
-        """Say whether less is held than before releases since the last call: more may fit."""
-        before, self._before = self._before or {}, None
-        return any(self.held.get(key, 0) < amount for key, amount in before.items())
+        else:
+            self._held.remove(holder.use)

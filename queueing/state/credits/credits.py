@@ -267,14 +267,12 @@ class Credits:
         )
 
     def restrain(self) -> bool:
-        """Take over present rules about who may not borrow; say whether more of them may fit now.
+        """Take over present rules about who may not borrow; say whether these may be others.
 
-        Called after `allow`, because a workload that runs beyond a budget is not one of them.
+        Called after `allow`, because a workload that runs beyond a budget is not one of them. That
+        less is held than before is a release, after which all are judged again anyway.
         """
-        if self._stirred is None:
-            loosened = self._restrain_anew()
-        else:
-            loosened = bool([name for name, one in self.restraints.items() if one.loosened()])
+        anew = self._stirred is None and self._restrain_anew()
         self._stirred = {}
         found = self._budgets.allowance
         if self.restraints:
@@ -282,7 +280,7 @@ class Credits:
             found.restraints = self.restraints
         self.allowance = found
         self._look()
-        return loosened
+        return anew
 
     def _restrain_anew(self) -> bool:
         had, restraints = bool(self.restraints), self.restraints

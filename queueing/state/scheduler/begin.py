@@ -82,8 +82,7 @@ def _take_budgets(memory: Memory) -> None:
             place(memory, fact)
     if news.regrouped:
         rejoin(memory, memory.items)
-    loosened = memory.credits.restrain()
-    if loosened or news.loosened:
+    if memory.credits.restrain() or news.loosened:
         for queue in memory.queues.values():
             # A search in progress has passed over the barred flavors: this makes it begin anew.
             queue.releases += 1
