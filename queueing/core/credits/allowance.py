@@ -45,8 +45,6 @@ class Allowance:
     prices: Callable[[QueueName], Prices | None] = lambda _queue: None
     restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
     """ClusterQueues in which workloads of high priority may not borrow."""
-    has_barred: bool = False
-    """Whether a budget barred or demoted any workload."""
 
     def concerns(self, queue: QueueName, local_queue: Key | None) -> bool:
         """Say whether a restraint or a budget applies to workloads of these queues."""
@@ -76,7 +74,6 @@ class Allowance:
         cost, seconds = self._cost(workload, queue, use), seconds_of(workload)
         for limit in self.limits(queue, workload.local_queue):
             if limit.blocks is blocks and not _covers(limit, cost, seconds):
-                self.has_barred = True
                 return _sentence(limit, cost, seconds)
         return None
 

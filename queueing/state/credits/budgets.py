@@ -128,8 +128,6 @@ class Budgets:
         self._commitments = Commitments(policies, self._purses_over)
         self._had = False
         """Whether there was any budget in the last cycle."""
-        self._waited_for = False
-        """Whether a workload may wait for the end of a period."""
         self._reshaped = False
         """Whether budgets, policies or the tree changed since the last `allow`."""
 
@@ -224,21 +222,14 @@ class Budgets:
                 blocks=fact.blocks,
                 unit=purse.unit,
             )
-        if self.allowance is not None:
-            self._waited_for |= self.allowance.has_barred
         loosened, self._reshaped = self._reshaped, False
-        loosened |= any(
+        return loosened or any(
             name in self._left and self._left[name].left > one.left for name, one in before.items()
         )
-        if loosened:
-            self._waited_for = False
-        return loosened
 
     @property
     def next_at(self) -> int | None:
-        """When the next period ends, in the time of the ledgers, if a workload waits for that."""
-        if self.allowance is None or not (self._waited_for or self.allowance.has_barred):
-            return None
+        """When the next period ends, in the time of the ledgers; None without a budget."""
         return min((one.span.end for one in self._purses), default=None)
 
     # Inside -------------------------------------------------------------------------------------
