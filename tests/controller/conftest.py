@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from queueing.apiserver.server import Intercept, serve
 from queueing.apiserver.simulation.cluster import simulate
@@ -15,21 +14,29 @@ from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing_api.config.load import from_document
-from tests.controller.harness import CONFIGURATION, CRDS, NODE, MakeWorld, Wire, World
+from tests.controller.direct import DirectClient
+from tests.controller.harness import (
+    CONFIGURATION,
+    NODE,
+    MakeWorld,
+    Wire,
+    World,
+    define,
+    stored_definitions,
+)
 
 
 @pytest.fixture(scope="session")
 def definitions() -> list[Wire]:
-    paths = sorted(CRDS.glob("*.yaml"))
-    documents = [
-        one for path in paths for one in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader)
-    ]
-    return [one for one in documents if one and one["kind"] == "CustomResourceDefinition"]
+    return stored_definitions()
 
 
 @pytest.fixture
 def world(definitions: list[Wire]) -> MakeWorld:
-    """Return an async context manager of a World; keyword arguments are of the Configuration."""
+    """Return an async context manager of a World; keyword arguments are of the Configuration.
+
+    With `http`, or with what may fail its requests, the controller speaks over connections.
+    """
 
     @asynccontextmanager
     async def make(
@@ -37,6 +44,8 @@ def world(definitions: list[Wire]) -> MakeWorld:
         environment: Mapping[str, str] | None = None,
         serving_socket: Path | None = None,
         compatibility: Compatibility = Compatibility.QUEUEING,
+        *,
+        http: bool = False,
         **configuration: Any,
     ) -> AsyncIterator[World]:
         options = Options(
@@ -49,7 +58,7 @@ def world(definitions: list[Wire]) -> MakeWorld:
             serve(intercept=intercept) as server,
             simulate(server.store, nodes=[NODE], speed=20.0),
         ):
-            server.load(definitions)
+            define(server, definitions)
             server.load(
                 [
                     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -57,7 +66,8 @@ def world(definitions: list[Wire]) -> MakeWorld:
                 ]
             )
             cluster = Cluster.plain(server.url)
-            async with Client(cluster) as client, asyncio.TaskGroup() as group:
+            reached = Client(cluster) if http or intercept else DirectClient(server)
+            async with reached as client, asyncio.TaskGroup() as group:
                 app = App(options, client, SystemClock())
                 running = group.create_task(app.run())
                 yield World(server, client)

@@ -1,22 +1,26 @@
-import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+import yaml
 
+from queueing.apiserver.memory.store import Store
+from queueing.apiserver.memory.writes import StoreWrites
 from queueing.apiserver.server import EmbeddedServer
 from queueing.apiserver.simulation.nodes import NodeShape
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.errors import NotFoundError
+from tests.news import News, soon_after
 
 CRDS = Path(__file__).parents[2] / "config" / "crd"
 KUEUE = "kueue.x-k8s.io/v1beta2"
 WAIT_S = 60.0
 Wire = dict[str, Any]
+Found = TypeVar("Found")
 
 
 class World:
@@ -24,6 +28,7 @@ class World:
 
     def __init__(self, server: EmbeddedServer, client: Client) -> None:
         self.server, self.client = server, client
+        self.news = News(server.store)
 
     async def make(self, *objects: Wire) -> None:
         for one in objects:
@@ -64,49 +69,87 @@ class World:
         """Have a pod succeed now, however long it was to run."""
         await self.patch("Pod", name, {"status": {"phase": "Succeeded"}}, "status")
 
+    async def found(self, look: Callable[[], Awaitable[Found | None]]) -> Found | None:
+        """Look again after changes until something is found; None after a minute."""
+        ends = time.monotonic() + WAIT_S
+        while time.monotonic() < ends:
+            news = self.news.next
+            found = await look()
+            if found is not None:
+                return found
+            await soon_after(news)
+        return None
+
     async def until(self, kind: str, name: str, holds: Callable[[Wire], bool]) -> Wire:
         """Wait for an object in some state."""
-        found: Wire = {}
-        ends = time.monotonic() + WAIT_S
-        while time.monotonic() < ends:
+        last: Wire = {}
+
+        async def look() -> Wire | None:
+            nonlocal last
             with suppress(NotFoundError):
-                found = await self.get(kind, name)
-                if holds(found):
-                    return found
-            await asyncio.sleep(0.02)
-        raise AssertionError(f"{kind} {name} stayed {found}")
+                last = await self.get(kind, name)
+                return last if holds(last) else None
+            return None
+
+        found = await self.found(look)
+        assert found is not None, f"{kind} {name} stayed {last}"
+        return found
 
     async def until_gone(self, kind: str, name: str) -> None:
-        ends = time.monotonic() + WAIT_S
-        while time.monotonic() < ends:
-            if all(one["metadata"]["name"] != name for one in await self.list(kind)):
-                return
-            await asyncio.sleep(0.02)
-        raise AssertionError(f"{kind} {name} is still there")
+        async def look() -> bool | None:
+            there = any(one["metadata"]["name"] == name for one in await self.list(kind))
+            return None if there else True
+
+        assert await self.found(look), f"{kind} {name} is still there"
 
     async def event(self, words: str) -> Wire:
         """Wait for an Event whose note has these words."""
-        ends = time.monotonic() + WAIT_S
-        while time.monotonic() < ends:
-            for one in await self.list("Event"):
-                if words in str(one.get("note")):
-                    return one
-            await asyncio.sleep(0.02)
-        raise AssertionError(f"no Event says {words!r}")
+
+        async def look() -> Wire | None:
+            told = await self.list("Event")
+            return next((one for one in told if words in str(one.get("note"))), None)
+
+        found = await self.found(look)
+        assert found is not None, f"no Event says {words!r}"
+        return found
 
     async def workload(self, job: str, holds: Callable[[Wire], bool]) -> Wire:
         """Wait for the Workload of a Job in some state."""
-        ends = time.monotonic() + WAIT_S
-        found: Wire = {}
-        while time.monotonic() < ends:
+        last: Wire = {}
+
+        async def look() -> Wire | None:
+            nonlocal last
             for one in await self.list("Workload"):
                 owners = one["metadata"].get("ownerReferences", [])
                 if any(owner["name"] == job for owner in owners):
-                    found = one
+                    last = one
                     if holds(one):
                         return one
-            await asyncio.sleep(0.02)
-        raise AssertionError(f"the Workload of {job} stayed {found}")
+            return None
+
+        found = await self.found(look)
+        assert found is not None, f"the Workload of {job} stayed {last}"
+        return found
+
+
+def stored_definitions() -> list[Wire]:
+    """Return our definitions as a server has stored them, to be stored by others."""
+    writes = StoreWrites(Store(), time.time)
+    documents = [
+        one
+        for path in sorted(CRDS.glob("*.yaml"))
+        for one in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader)
+    ]
+    return [
+        writes.create(one) for one in documents if one and one["kind"] == "CustomResourceDefinition"
+    ]
+
+
+def define(server: EmbeddedServer, definitions: Sequence[Wire]) -> None:
+    """Store definitions that another server has checked."""
+    kind = server.store.catalog.builtin("apiextensions.k8s.io", "customresourcedefinitions")
+    for one in definitions:
+        server.store.insert(kind, one)
 
 
 MakeWorld = Callable[..., AbstractAsyncContextManager[World]]

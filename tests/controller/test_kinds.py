@@ -116,14 +116,18 @@ async def create(world: World, framework: str, body: Wire) -> Wire:
 
 
 async def until(world: World, framework: str, name: str, holds: Callable[[Wire], bool]) -> Wire:
-    ends, found = time.monotonic() + WAIT_S, {}
-    while time.monotonic() < ends:
-        reply = await world.client.get(resource(framework).at(name, "team"))
-        found = dict(msgspec.json.decode(reply))
-        if holds(found):
-            return found
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"{name} stayed {found}")
+    last: Wire = {}
+
+    async def look() -> Wire | None:
+        nonlocal last
+        last = dict(
+            msgspec.json.decode(await world.client.get(resource(framework).at(name, "team")))
+        )
+        return last if holds(last) else None
+
+    found = await world.found(look)
+    assert found is not None, f"{name} stayed {last}"
+    return found
 
 
 def runs(one: Wire) -> bool:
@@ -481,10 +485,10 @@ async def owners(world: World, field: str) -> list[str]:
 
 async def events(world: World, reason: str) -> list[Wire]:
     """Wait for Events of a reason, which are written a little later, and return them."""
-    ends, found = time.monotonic() + WAIT_S, []
-    while time.monotonic() < ends:
-        found = await world.list("Event")
-        if meant := [one for one in found if one["reason"] == reason]:
-            return meant
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"no such event: {found}")
+
+    async def look() -> list[Wire] | None:
+        return [one for one in await world.list("Event") if one["reason"] == reason] or None
+
+    found = await world.found(look)
+    assert found is not None, f"no such event: {await world.list('Event')}"
+    return found

@@ -55,7 +55,7 @@ async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> N
 
 async def kill_before_each(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue("2", preemption=PREEMPTING)
-    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, **ON) as w:
+    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True, **ON) as w:
         await define(w, JOB_SET)
         for write in writes:
             if not await a_life(w, write):

@@ -1,7 +1,5 @@
 """Kinds that admins describe: which of several descriptions is used, and what is said of others."""
 
-import asyncio
-import time
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -17,7 +15,6 @@ from tests.controller.gangs.gang_harness import gang_world
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
-    WAIT_S,
     MakeWorld,
     Wire,
     World,
@@ -136,13 +133,16 @@ def paused(one: Wire) -> bool:
 
 
 async def until_experiment(w: World, holds: Callable[[Wire], bool]) -> Wire:
-    ends, found = time.monotonic() + WAIT_S, {}
-    while time.monotonic() < ends:
-        found = dict(msgspec.json.decode(await w.client.get(EXPERIMENTS.at("sweep", "team"))))
-        if holds(found):
-            return found
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"the Experiment stayed {found}")
+    last: Wire = {}
+
+    async def look() -> Wire | None:
+        nonlocal last
+        last = dict(msgspec.json.decode(await w.client.get(EXPERIMENTS.at("sweep", "team"))))
+        return last if holds(last) else None
+
+    found = await w.found(look)
+    assert found is not None, f"the Experiment stayed {last}"
+    return found
 
 
 def says(text: str) -> Callable[[Wire], bool]:

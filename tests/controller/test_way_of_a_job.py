@@ -92,7 +92,7 @@ def table(calls: Counter[tuple[str, str]]) -> str:
 
 async def test_one_job_goes_through_few_modules_and_calls(world: MakeWorld) -> None:
     ways = [Way(f"measured-{number}") for number in range(JOBS)]
-    async with world() as w:
+    async with world(http=True) as w:
         await w.make(FLAVOR, cluster_queue("64"), LOCAL_QUEUE, job("before"))
         await w.workload("before", true("PodsReady"))
         for way in ways:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 from queueing.apiserver.failures import ApiFailure
@@ -62,7 +62,7 @@ def watcher_of(asked: KindRequest) -> Watcher:
     return Watcher(asked, lambda obj: by_label(obj) and by_field(obj))
 
 
-async def lines(watcher: Watcher) -> AsyncIterator[bytes]:
+async def lines(watcher: Watcher) -> AsyncGenerator[bytes, None]:
     """Yield what goes over the wire, several events at a time."""
     asked = watcher.asked
     seconds = asked.call.number("timeoutSeconds") or 0
@@ -100,7 +100,7 @@ async def _beginning(watcher: Watcher) -> bytes:
     return text
 
 
-async def _following(watcher: Watcher, end: float | None) -> AsyncIterator[bytes]:
+async def _following(watcher: Watcher, end: float | None) -> AsyncGenerator[bytes, None]:
     """Yield later events, and a bookmark whenever nothing happened for a while."""
     asked = watcher.asked
     bookmarks = asked.call.flag("allowWatchBookmarks")

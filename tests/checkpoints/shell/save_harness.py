@@ -11,12 +11,12 @@ from queueing.kube.errors import ConflictError, NotFoundError
 from tests.controller.harness import (
     FLAVOR,
     LOCAL_QUEUE,
-    WAIT_S,
     Wire,
     World,
     cluster_queue,
     job,
 )
+from tests.news import soon_after
 
 REQUEST = "queueing.dev/checkpoint-request"
 ANSWER = "queueing.dev/checkpoint-answer"
@@ -79,14 +79,16 @@ def says(answer: Wire) -> Reply:
 class Pods:
     """Plays the code that runs in the pods: answers each request as `reply` says."""
 
-    def __init__(self, world: World, reply: Reply, *, every_s: float = 0.02) -> None:
+    def __init__(self, world: World, reply: Reply, *, every_s: float = 0.0) -> None:
         self.world, self.reply, self.every_s = world, reply, every_s
         self.asked: list[Wire] = []
 
     async def run(self) -> None:
         while True:
+            news = self.world.news.next
             for pod in await self.world.list("Pod"):
                 await self._look(pod)
+            await soon_after(news)
             await asyncio.sleep(self.every_s)
 
     async def _look(self, pod: Wire) -> None:
@@ -118,13 +120,16 @@ def phase(*wanted: str) -> Callable[[Wire], bool]:
 
 async def checkpoint(world: World, holds: Callable[[Wire], bool]) -> Wire:
     """Wait for the only Checkpoint, in some state."""
-    found: list[Wire] = []
-    async with asyncio.timeout(WAIT_S):
-        while True:
-            found = await world.list("Checkpoint")
-            if found and holds(found[-1]):
-                return found[-1]
-            await asyncio.sleep(0.02)
+    last: list[Wire] = []
+
+    async def look() -> Wire | None:
+        nonlocal last
+        last = await world.list("Checkpoint")
+        return last[-1] if last and holds(last[-1]) else None
+
+    found = await world.found(look)
+    assert found is not None, f"Checkpoints stayed {last}"
+    return found
 
 
 async def reasons(world: World, name: str) -> set[str]:
@@ -135,6 +140,8 @@ async def reasons(world: World, name: str) -> set[str]:
 
 async def told(world: World, name: str, *wanted: str) -> None:
     """Wait until events of these reasons are there: they come after what they tell of."""
-    async with asyncio.timeout(WAIT_S):
-        while not await reasons(world, name) >= set(wanted):
-            await asyncio.sleep(0.02)
+
+    async def look() -> bool | None:
+        return True if await reasons(world, name) >= set(wanted) else None
+
+    assert await world.found(look), f"not all of {wanted} in {await reasons(world, name)}"

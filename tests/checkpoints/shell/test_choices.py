@@ -9,7 +9,6 @@ from tests.checkpoints.shell.save_harness import (
     checkpoint,
     objects,
     phase,
-    reasons,
     saving,
     says,
     told,
@@ -182,6 +181,4 @@ async def test_a_pod_that_outlives_its_grace_is_removed_by_force_where_terms_say
         found = await checkpoint(at, phase("Requeued"))
         assert found["status"]["outcome"] == "NotAsked"
         workload = found["spec"]["workload"]["name"]
-        async with asyncio.timeout(30):
-            while "CheckpointForced" not in await reasons(at, workload):
-                await asyncio.sleep(0.02)
+        await told(at, workload, "CheckpointForced")

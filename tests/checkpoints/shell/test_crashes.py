@@ -26,7 +26,7 @@ from tests.checkpoints.shell.save_harness import (
     urgent,
 )
 from tests.controller.gangs.gang_harness import CONTROLLER, WRITES, GangWorld
-from tests.controller.harness import NODE, Wire, false, true
+from tests.controller.harness import NODE, Wire, define, false, true
 
 HOLDING = {"Selected", "Notified", "Saving", "Saved", "Refused", "Cancelled"}
 SAVED: Wire = {"answer": "Saved", "uri": "s3://bucket/step-40", "step": 40}
@@ -86,7 +86,7 @@ async def saving_world(
         simulate(server.store, nodes=[NODE], speed=50.0),
         Client(Cluster.plain(server.url), user_agent="test") as client,
     ):
-        server.load(definitions)
+        define(server, definitions)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
         server.load([namespace, *objects(**spec)])
         world = SavingWorld(server, client, {})

@@ -19,7 +19,7 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing_api.config.load import from_document
 from tests.checkpoints.shell.save_harness import checkpoint, objects, phase, policy, saving, urgent
-from tests.controller.harness import CONFIGURATION, NODE, Wire, World, true
+from tests.controller.harness import CONFIGURATION, NODE, Wire, World, define, true
 from tests.kube.kubelet import SUCCESS, Behave, attend, failure, listening, says
 
 
@@ -56,7 +56,7 @@ async def world(definitions: list[Wire], behave: Behave) -> AsyncIterator[World]
         environment={},
     )
     async with serve() as server, simulate(server.store, nodes=[NODE], speed=20.0):
-        server.load(definitions)
+        define(server, definitions)
         meta = {"name": "team"}
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": meta}])
         async with (

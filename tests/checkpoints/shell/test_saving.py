@@ -10,7 +10,6 @@ from tests.checkpoints.shell.save_harness import (
     checkpoint,
     objects,
     phase,
-    reasons,
     saving,
     says,
     told,
@@ -160,9 +159,7 @@ async def test_a_policy_that_is_not_there_is_told_and_blocks_nobody(world: MakeW
         await at.make(urgent())
         await at.workload("urgent", true("Admitted"))
         assert await at.list("Checkpoint") == []
-        async with asyncio.timeout(30):
-            while "CheckpointPolicyUnusable" not in await reasons(at, "train"):
-                await asyncio.sleep(0.02)
+        await told(at, "train", "CheckpointPolicyUnusable")
 
 
 async def test_a_queues_policy_holds_for_jobs_without_and_bounds_those_with(

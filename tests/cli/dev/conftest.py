@@ -20,6 +20,7 @@ from queueing.kube.config import Cluster
 from queueing.kube.listing import list_all
 from queueing.kube.resources import JOBS, WORKLOADS
 from queueing.sim.documents import parse
+from tests.news import News, soon_after
 
 OBJECTS = """\
 apiVersion: v1
@@ -75,8 +76,8 @@ def job(name: str, cpu: int, seconds: int = 600) -> dict[str, Any]:
 class Dev:
     """A running cluster, and a person with a kubeconfig whose namespace is `team`."""
 
-    def __init__(self, client: Client, kubeconfig: Path) -> None:
-        self.client, self.kubeconfig = client, kubeconfig
+    def __init__(self, client: Client, kubeconfig: Path, news: News) -> None:
+        self.client, self.kubeconfig, self.news = client, kubeconfig, news
 
     async def submit(self, *jobs: dict[str, Any]) -> None:
         for one in jobs:
@@ -107,8 +108,11 @@ class Dev:
     async def until(self, holds: Callable[[], Awaitable[bool]], what: str) -> None:
         try:
             async with asyncio.timeout(BOUND_S):
-                while not await holds():
-                    await asyncio.sleep(0.05)
+                while True:
+                    news = self.news.next
+                    if await holds():
+                        return
+                    await soon_after(news)
         except TimeoutError:
             pytest.fail(f"not within {BOUND_S:g} s: {what}: {await self.workloads()}")
 
@@ -139,7 +143,7 @@ async def _running(tmp_path: Path) -> AsyncIterator[Dev]:
         written["contexts"][0]["context"]["namespace"] = "team"
         path = tmp_path / "kubeconfig"
         path.write_text(yaml.safe_dump(written))
-        yield Dev(client, path)
+        yield Dev(client, path, News(server.store))
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.translate.labels import GATE, MANAGED
 from queueing_api.config.load import from_document
-from tests.controller.harness import CONFIGURATION, FLAVOR, NODE, WAIT_S, Wire, World, job
+from tests.controller.direct import DirectClient
+from tests.controller.harness import CONFIGURATION, FLAVOR, NODE, WAIT_S, Wire, World, define, job
 
 GANG = "queueing.dev/gang"
 SIZE = "queueing.dev/gang-size"
@@ -112,10 +113,16 @@ class GangWorld(World):
     """An API server whose controller can be killed and started again."""
 
     def __init__(
-        self, server: EmbeddedServer, client: Client, settings: Wire | None = None
+        self,
+        server: EmbeddedServer,
+        client: Client,
+        settings: Wire | None = None,
+        *,
+        http: bool = True,
     ) -> None:
         super().__init__(server, client)
         self.settings = settings or {}
+        self._http = http
         self.guard = Guard(server)
         self.writes: list[str] = []
         """What the controllers wrote or tried to, in order."""
@@ -182,8 +189,13 @@ class GangWorld(World):
             environment={},
             policies=False,
         )
-        async with Client(Cluster.plain(self.server.url), user_agent=user_agent) as client:
+        async with self._reach(user_agent) as client:
             await App(options, client, SystemClock()).run()
+
+    def _reach(self, user_agent: str) -> Client:
+        if self._http:
+            return Client(Cluster.plain(self.server.url), user_agent)
+        return DirectClient(self.server, user_agent)
 
     def all(self, holds: Callable[[Wire], bool]) -> Callable[[], bool]:
         """Say whether something holds of every Job that exists."""
@@ -211,9 +223,16 @@ class GangWorld(World):
 
 @asynccontextmanager
 async def gang_world(
-    definitions: Sequence[Wire], *objects: Wire, speed: float = 50.0, **settings: Any
+    definitions: Sequence[Wire],
+    *objects: Wire,
+    speed: float = 50.0,
+    http: bool = False,
+    **settings: Any,
 ) -> AsyncIterator[GangWorld]:
-    """Run a server and a controller that leads at once; `settings` are of its Configuration."""
+    """Run a server and a controller that leads at once; `settings` are of its Configuration.
+
+    With `http` they speak over connections, which break when the controller is killed.
+    """
     place: list[GangWorld] = []
 
     async def intercept(call: HttpRequest) -> Fault | None:
@@ -223,12 +242,12 @@ async def gang_world(
     async with (
         serve(intercept=hook) as server,
         simulate(server.store, nodes=[NODE], speed=speed),
-        Client(Cluster.plain(server.url), user_agent="test") as client,
+        DirectClient(server, user_agent="test") as client,
     ):
-        server.load(definitions)
+        define(server, definitions)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
         server.load([namespace, FLAVOR, *objects])
-        world = GangWorld(server, client, settings)
+        world = GangWorld(server, client, settings, http=http)
         place.append(world)
         try:
             await world.restart()

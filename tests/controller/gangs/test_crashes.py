@@ -57,7 +57,7 @@ async def kill_before_each(
 ) -> None:
     """Kill the controller before each of these writes, until the step is done without them."""
     queue = cluster_queue("3", preemption=PREEMPTING)
-    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH) as w:
+    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True) as w:
         for write in writes:
             for earlier in before:
                 await w.eventually(await earlier(w))

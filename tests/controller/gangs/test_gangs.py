@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -18,7 +17,7 @@ from tests.controller.gangs.gang_harness import (
     is_over,
     member,
 )
-from tests.controller.harness import LOCAL_QUEUE, WAIT_S, Wire, cluster_queue, false, job, true
+from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, false, job, true
 
 NAMES = ("a", "b", "c")
 PREEMPTING = {"withinClusterQueue": "LowerPriority"}
@@ -89,6 +88,7 @@ async def test_an_incomplete_gang_says_so_and_starts_when_it_is_complete(
 ) -> None:
     async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE) as w:
         await w.make(member("a"), member("b", suspend=False, labels={QUEUE: "lq"}))
+        await w.eventually(lambda: suspended(w.guard.jobs["b"]))
         w.guard.violations.clear()  # nobody but us could have stopped `b` before it was seen
         await w.eventually(w.all(lambda one: state(one) == "Incomplete: 2 of 3 Jobs exist: a, b"))
         assert w.all(suspended)()
@@ -133,12 +133,13 @@ async def test_a_gang_of_which_no_workload_can_be_made_says_why_on_each_job(
 
 async def told_on_each(w: GangWorld, reason: str, jobs: set[str]) -> None:
     """Wait until there is an event of a reason on each of these Jobs."""
-    told: set[str] = set()
-    async with asyncio.timeout(WAIT_S):
-        while not jobs <= told:
-            events = [one for one in await w.list("Event") if one["reason"] == reason]
-            told = {one["regarding"]["name"] for one in events if one["regarding"]["kind"] == "Job"}
-            await asyncio.sleep(0.02)
+
+    async def look() -> bool | None:
+        events = [one for one in await w.list("Event") if one["reason"] == reason]
+        told = {one["regarding"]["name"] for one in events if one["regarding"]["kind"] == "Job"}
+        return True if jobs <= told else None
+
+    assert await w.found(look), await w.list("Event")
 
 
 def agreeing(third: Wire) -> Wire:

@@ -1,4 +1,3 @@
-import asyncio
 import time
 from datetime import datetime
 
@@ -17,8 +16,6 @@ from tests.controller.harness import (
     job,
     true,
 )
-
-BOUND_S = 30.0
 
 
 def suspended(one: Wire) -> bool:
@@ -88,14 +85,8 @@ async def test_a_job_of_which_no_workload_can_be_made_says_why(world: MakeWorld)
     """As older than the rule that refuses it: no webhook answers here."""
     async with world() as w:
         await w.make(job("a", labels={"kueue.x-k8s.io/queue-name": "Team_A"}))
-        told: list[Wire] = []
-        async with asyncio.timeout(BOUND_S):
-            while not told:
-                events = await w.list("Event")
-                told = [one for one in events if one["reason"] == "ErrWorkloadCompose"]
-                await asyncio.sleep(0.02)
-        assert told[0]["regarding"]["name"] == "a"
-        assert "spec.queueName" in told[0]["note"]
+        told = await w.event("spec.queueName")
+        assert (told["regarding"]["name"], told["reason"]) == ("a", "ErrWorkloadCompose")
 
 
 async def test_jobs_alike_all_say_why_they_wait(world: MakeWorld) -> None:
@@ -309,12 +300,12 @@ async def test_a_job_that_waits_and_its_workload_say_why_in_events(world: MakeWo
         found = await w.workload("a", false("QuotaReserved", "ExceedsMaxQuota"))
         workload = found["metadata"]["name"]
         expected = {("a", "Suspended"), ("a", "ExceedsMaxQuota"), (workload, "ExceedsMaxQuota")}
-        told: set[tuple[str, str]] = set()
-        async with asyncio.timeout(BOUND_S):
-            while not told >= expected:
-                await asyncio.sleep(0.02)
-                events = await w.list("Event")
-                told = {(one["regarding"]["name"], one["reason"]) for one in events}
+
+        async def look() -> bool | None:
+            told = {(one["regarding"]["name"], one["reason"]) for one in await w.list("Event")}
+            return True if told >= expected else None
+
+        assert await w.found(look), await w.list("Event")
 
 
 async def test_a_check_that_a_queue_names_stays(world: MakeWorld) -> None:

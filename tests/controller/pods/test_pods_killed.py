@@ -61,7 +61,7 @@ async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> N
 
 async def kill_before_each(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue("3", preemption=PREEMPTING)
-    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, **ON) as w:
+    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True, **ON) as w:
         for write in writes:
             if not await a_life(w, write):
                 break
