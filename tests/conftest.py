@@ -5,6 +5,9 @@ import gc
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Nearly all that is made until the last test is collected stays to the end.
+gc.disable()
+
 # How long an example takes says how busy the machine is. Fast tests try the same ones each time;
 # `make properties` looks for others.
 for name, derandomize in (("the same", True), ("others", False)):
@@ -18,9 +21,14 @@ settings.load_profile("the same")
 
 
 def pytest_collection_finish() -> None:
-    """Keep the tests themselves, which stay to the end, from being walked at each collection."""
+    """Keep the tests themselves, which stay to the end, from being walked at each collection.
+
+    And collect seldom: most of what a test leaves is gone without.
+    """
+    gc.enable()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

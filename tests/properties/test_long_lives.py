@@ -1,12 +1,12 @@
 """One life of many steps: preemption comes to an end after each of them, and all kinds occur."""
 
 from collections import Counter
+from itertools import product
 
 import pytest
 
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Gone, Kind
-from queueing.core.settings import Compatibility
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -53,22 +53,36 @@ def test_preemption_ends_in_ten_thousand_steps(mode: str) -> None:
         live_on(mode, 1_000, seed)
 
 
+REACHED = {
+    **{
+        f"preempted {reason}": 1
+        for reason in PreemptionReason
+        if reason not in {PreemptionReason.FLAVOR_MIGRATION, PreemptionReason.MOVED}
+    },
+    "Admit Refused": 1,
+    "Admit Unknown": 1,
+    "Preempt Refused": 1,
+    "restart": 1,
+    "promises": 1,
+    "Preempt Done": 41,
+    "admitted with borrowing": 101,
+    "admitted with checks": 41,
+}
+"""How often it must happen in all lives together. Moves are for lives with variants or places."""
+SEEDS = 120
+
+
 def test_random_lives_reach_what_the_laws_are_about() -> None:
     seen: Counter[str] = Counter()
-    for mode in MODES:
-        for seed in range(120):
-            life = seeded(seed, mode)
-            cluster = LivingCluster.of(life)
-            for step in life.steps:
-                play(cluster, step)
-            seen.update(cluster.seen)
-            seen["as Kueue"] += life.settings.compatibility is Compatibility.KUEUE
-            seen["promises"] += len(cluster.engine._memory.ledger.promised)
-    elsewhere = {PreemptionReason.FLAVOR_MIGRATION, PreemptionReason.MOVED}  # variants, places
-    for reason in set(PreemptionReason) - elsewhere:
-        assert seen[f"preempted {reason}"], reason
-    for what in ("Admit Refused", "Admit Unknown", "Preempt Refused", "restart", "promises"):
-        assert seen[what], what
-    assert seen["Preempt Done"] > 40
-    assert seen["admitted with borrowing"] > 100
-    assert seen["admitted with checks"] > 40
+    lacking = REACHED
+    for seed, mode in product(range(SEEDS), MODES):
+        life = seeded(seed, mode)
+        cluster = LivingCluster.of(life)
+        for step in life.steps:
+            play(cluster, step)
+        seen.update(cluster.seen)
+        seen["promises"] += len(cluster.engine._memory.ledger.promised)
+        lacking = {what: least for what, least in REACHED.items() if seen[what] < least}
+        if not lacking:
+            break
+    assert lacking == {}
