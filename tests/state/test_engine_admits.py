@@ -232,6 +232,15 @@ def test_a_workload_that_must_not_run_waits_until_its_own_fact_changes(
     check_invariants(engine)
 
 
+def test_who_was_moved_to_another_local_queue_is_admitted_when_that_one_comes() -> None:
+    engine = engine_with(*world(cluster_queue(), workload()))
+    engine.observe(workload(local_queue="team/other"))
+    assert names(engine.cycle(1.0).decisions) == []
+    engine.observe(local_queue("team/other"))
+    assert names(engine.cycle(2.0).decisions) == ["job"]
+    check_invariants(engine)
+
+
 def test_a_backoff_ends_by_itself_at_the_time_the_cycle_names() -> None:
     engine = engine_with(*world(cluster_queue(), workload(requeue_at=60.0)))
     cycle = engine.cycle(1.0)
