@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -24,13 +24,16 @@ from rich.text import Text
 from e2e.browser import WAIT_MS, browsing
 from e2e.process import Process, Program, Reaper
 from e2e.serving import until
-from queueing.cli.local.cluster import sample_jobs
+from queueing.cli.local.cluster import sample_jobs, samples_folder
+from queueing.sim.documents import load
 
 PROGRAM = str(Path(sys.executable).with_name("queueing"))
-WIDTH, HEIGHT, COLUMNS = 1200, 760, 118
+WIDTH, COLUMNS = 1200, 118
 LONG_S = "1800"
 HEAVIEST = 250_000
 """Bytes of a picture, so that a clone stays small."""
+WHEN = "#when p:text-matches('^Likely ')"
+"""Where the page says until when a workload waits."""
 FONTS = re.compile(r"@font-face \{[^}]*\}\s*")
 
 
@@ -54,8 +57,8 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
             told = log.read_text()
             found = [re.search(pattern, told) for pattern in (URL, PAGE, KUBECONFIG)]
             place = Dev(*(one[1] for one in found if one is not None))
-            for one in sample_jobs():
-                submit(place, one.value)
+            for one in (*(one.value for one in sample_jobs()), *gangs()):
+                submit(place, one)
             until(lambda: len(waiting(place)) > 5, "the queues are full")
             yield place
         finally:
@@ -67,8 +70,19 @@ PAGE = re.compile(r"In a browser: (\S+)")
 KUBECONFIG = re.compile(r"--kubeconfig (\S+)")
 
 
+def gangs() -> Iterator[dict[str, Any]]:
+    """Yield three gangs, of which each needs a rack of the two that there are."""
+    for number in range(1, 4):
+        (gang,) = load([str(samples_folder() / "racks" / "gang.yaml")])
+        gang.value["metadata"]["name"] = f"gang-{number}"
+        yield gang.value
+
+
 def submit(place: Dev, job: dict[str, Any]) -> None:
-    job["metadata"]["annotations"]["queueing.dev/simulate-seconds"] = LONG_S
+    """Submit a Job that runs for long, and says so: until when others wait is known then."""
+    metadata = job["metadata"]
+    metadata.setdefault("annotations", {})["queueing.dev/simulate-seconds"] = LONG_S
+    metadata["labels"]["kueue.x-k8s.io/max-exec-time-seconds"] = LONG_S
     path = f"/apis/batch/v1/namespaces/{job['metadata']['namespace']}/jobs"
     headers = {"Content-Type": "application/json"}
     body = json.dumps(job).encode()
@@ -104,19 +118,35 @@ def kept(tmp_path: Path) -> Path:
     return Path(os.environ.get("QUEUEING_PICTURES", tmp_path))
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("page-queues", "light"), ("page-workload", "dark")])
-def test_the_page_is_drawn(dev: Dev, browser: Browser, kept: Path, name: str, scheme: Any) -> None:
+class Picture(NamedTuple):
+    """A picture of the page: at which path, when what is shown, and how bright."""
+
+    name: str
+    path: str
+    shows: str
+    scheme: Any
+    height: int = 760
+
+
+PICTURES = (
+    Picture("page-queues", "", "svg.bar", "light"),
+    Picture("page-workload", "namespaces/{namespace}/workloads/{name}", WHEN, "dark"),
+    Picture("page-racks", "racks/h100?domain=b1", "ul.seats", "light", height=440),
+)
+
+
+@pytest.mark.parametrize("wanted", PICTURES, ids=lambda one: one.name)
+def test_the_page_is_drawn(dev: Dev, browser: Browser, kept: Path, wanted: Picture) -> None:
     meta = next(one for one in waiting(dev) if "train-large" in one["metadata"]["name"])["metadata"]
-    path = (
-        "" if name == "page-queues" else f"namespaces/{meta['namespace']}/workloads/{meta['name']}"
-    )
     context = browser.new_context(
-        color_scheme=scheme, viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1
+        color_scheme=wanted.scheme,
+        viewport={"width": WIDTH, "height": wanted.height},
+        device_scale_factor=1,
     )
     page = context.new_page()
-    page.goto(dev.page + path)
-    expect(page.locator("svg.bar").first).to_be_visible(timeout=WAIT_MS)
-    picture = kept / f"{name}.png"
+    page.goto(dev.page + wanted.path.format(**meta))
+    expect(page.locator(wanted.shows).first).to_be_visible(timeout=WAIT_MS)
+    picture = kept / f"{wanted.name}.png"
     page.screenshot(path=picture)
     context.close()
     assert 10_000 < picture.stat().st_size < HEAVIEST

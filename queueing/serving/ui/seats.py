@@ -1,15 +1,16 @@
-"""Who sits where as bars: a part for each workload by its pods, and one for what would still fit.
+"""Who sits where as bars: what is free of a domain, and of the rest a part for each workload.
 
 All bars of a page have the same colours; those with most pods there have one of their own.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from queueing.explain.domain_model import Domain, Seat
 from queueing.serving.ui.bars import FULL, Segment
 from queueing.serving.ui.columns import SERIES
+from queueing_api.quantity import approximate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,28 @@ def seated(domains: Sequence[Domain]) -> list[Seated]:
 
 def _seated(domain: Domain, number: Mapping[str, int]) -> Seated:
     sitting = tuple(Sitting(one, f"series{number[one.workload]}") for one in domain.seats)
-    parts = [(one.kind + " leaving" * one.seat.leaving, one.seat.pods) for one in sitting]
-    parts.append(("free", domain.fits))
-    whole = max(1, sum(many for _, many in parts))
-    segments, done = [], 0
-    for kind, many in parts:
-        if many > 0:
-            at = done / whole * FULL
-            segments.append(Segment(kind, round(at, 2), round(many / whole * FULL, 2)))
-            done += many
+    segments, at = [], 0.0
+    for kind, length in _parts(domain, sitting):
+        if length > 0:
+            segments.append(Segment(kind, round(at, 2), round(length, 2)))
+            at += length
     return Seated(domain, tuple(segments), sitting)
+
+
+def _parts(domain: Domain, sitting: Sequence[Sitting]) -> Iterator[tuple[str, float]]:
+    """Yield the parts of a bar and how long they are: what is used is shared by numbers of pods."""
+    free = _free(domain)
+    pods = sum(one.seat.pods for one in sitting) or 1
+    for one in sitting:
+        kind = one.kind + " leaving" * one.seat.leaving
+        yield kind, (1 - free) * FULL * one.seat.pods / pods
+    yield "free", free * FULL
+
+
+def _free(domain: Domain) -> float:
+    """Return the part of a domain's room that is free, of the resource that pods ask for."""
+    for resource, room in domain.room.items():
+        whole = approximate(room)
+        if whole > 0:
+            return min(1.0, approximate(domain.free[resource]) / whole)
+    return 0.0

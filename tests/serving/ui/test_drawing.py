@@ -63,9 +63,9 @@ def test_a_workload_has_one_colour_in_all_racks_and_many_small_ones_share_one() 
     ]
     first, second = seated(racks)
     assert [(one.kind, one.begin, one.length) for one in first.segments] == [
-        ("series0", 0, 50),
-        ("series1 leaving", 50, 30),
-        ("free", 80, 20),
+        ("series0", 0, 46.88),
+        ("series1 leaving", 46.88, 28.12),
+        ("free", 75, 25),
     ]
     assert [one.kind for one in second.sitting] == [
         *(f"series{min(number, 6)}" for number in range(2, 9)),
