@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
+MADE_UP = "-ID"
+"""Stands for the end of a name that the cluster makes up."""
 _TOLD = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"), "ID"),
     (re.compile(r"-[0-9a-z]{9,10}-[0-9a-z]{1,5}(?=-[0-9a-f]{5}\b)"), ""),  # a Deployment's pod
-    (re.compile(r"-[0-9a-f]{5,6}\b"), "-ID"),
+    (re.compile(r"-[0-9a-f]{5,6}\b"), MADE_UP),
     (re.compile(r"(?<![\w.])(\d+(\.\d+)?[dhms])+\b"), "TOOK"),
     (re.compile(r"\bx[\d.]+( = [\d.]+)?"), "FACTOR"),
     (re.compile(r"-?\b\d+\.\d\d\b"), "AMOUNT"),
@@ -33,10 +36,26 @@ def normal(lines: Iterable[str]) -> list[str]:
 def is_shown(shown: Sequence[str], printed: str) -> bool:
     """Say whether a page shows what was printed; `…` stands for anything, alone for any lines.
 
-    Rows of a table may come in another order: they are sorted by names that the cluster makes up.
+    Rows that follow each other and begin alike may be in another order where the cluster makes up
+    how their names end, by which they are sorted.
     """
     wanted, found = normal(shown), normal(printed.splitlines())
-    return _matches(wanted, found) or _matches(sorted(wanted), sorted(found))
+    return _matches(wanted, found) or _matches(_in_order(wanted), _in_order(found))
+
+
+def _in_order(lines: Iterable[str]) -> list[str]:
+    """Put rows in one order whose names differ in a part that the cluster makes up."""
+    return [
+        line
+        for stem, rows in groupby(lines, key=_stem)
+        for line in (sorted(rows) if stem else rows)
+    ]
+
+
+def _stem(line: str) -> str:
+    """Return what stands before the part of a name that is made up; empty if there is none."""
+    stem, made_up, _ = line.partition(MADE_UP)
+    return stem if made_up else ""
 
 
 def _matches(wanted: Iterable[str], found: Iterable[str]) -> bool:

@@ -64,7 +64,10 @@ def test_a_page_is_read_in_its_order(tmp_path: Path) -> None:
         ("a\n…\nc", "a\nb\nb\nc", True),
         ("a\n…\nc", "a\nb", False),
         ("it waits: … more", "it waits: 3 cpu more", True),
-        ("NAME\na\nb", "NAME\nb\na", True),
+        ("NAME\na\nb", "NAME\nb\na", False),
+        ("…\na-05aeb Done", "a-131b5 Begun\na-131b5 Saving\na-131b5 Done", True),
+        ("job-a-05aeb True\njob-a-131b5", "job-a-0c3b7\njob-a-77e10 True", True),
+        ("job-a-05aeb True\njob-b-131b5", "job-b-0c3b7\njob-a-77e10 True", False),
         ("a", "a\nb", False),
     ],
 )
