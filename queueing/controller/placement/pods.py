@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from queueing.controller.stores.indexes import Index
 from queueing.core.names import Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.jobs.placed_pods import PlacedPod
 from queueing.translate.jobs.slices import name_of_workload
 
+_POD = msgspec.json.Decoder(PlacedPod)
 Hear = Callable[[Key, PlacedPod], None]
 """Told the name on a pod that changed or was deleted, with its namespace, and the pod."""
 
@@ -32,10 +35,19 @@ class Pods:
         """Say whether any pod of a Workload is gated."""
         return name in self._gated.groups
 
+    def absorb(self, reply: bytes) -> None:
+        """Note a pod as the server stored it: those looked at next must not get its place, too."""
+        found = _POD.decode(reply)
+        if found.metadata.uid in self._of:
+            self.on_pod(Modified(object=found))
+
     def on_pod(self, event: WatchEvent[PlacedPod]) -> None:
         match event:
             case Added(object=found) | Modified(object=found):
                 name = Key(f"{found.metadata.namespace}/{name_of_workload(found.metadata)}")
+                known = self._pods.get(name, {}).get(found.metadata.uid)
+                if known is not None and known.metadata.is_newer_than(found.metadata):
+                    return
                 self._of[found.metadata.uid] = name
                 self._pods.setdefault(name, {})[found.metadata.uid] = found
                 (self._gated.add if found.is_gated else self._gated.drop)(

@@ -56,7 +56,8 @@ class Ungating:
         meta = pod.metadata
         try:
             change = versioned(meta, letting_go(pod, way))
-            await self._writes.patch(PODS.at(meta.name, meta.namespace), change)
+            reply = await self._writes.patch(PODS.at(meta.name, meta.namespace), change)
         except NotFoundError:
             return
+        self._pods.absorb(reply)
         self._reporter.ungated(workload, TOPOLOGY_GATE, is_group=POD_GROUP in meta.labels)
