@@ -1,5 +1,6 @@
 """Gangs land on one rack in the order of their ranks, on the real control plane."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -361,6 +362,41 @@ def test_pods_are_placed_when_a_check_has_made_their_nodes(
     for name in ("asks", "urgent"):
         space.api.delete("Job", name, namespace=space.namespace)
     wait_nothing_held(space.api, space.namespace, [space.name("later")])
+
+
+def test_a_job_that_grows_keeps_its_pods_in_place_and_gets_places_for_the_others(
+    space: World, controller: Controller, racks: dict[str, str]
+) -> None:
+    asked = Pods(run_s=None, annotations={"kueue.x-k8s.io/podset-unconstrained-topology": "true"})
+    grows = job(space.namespace, "grows", queue="team", parallelism=3, pods=asked)
+    grows["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+    del grows["spec"]["completions"]
+    space.api.create(grows)
+    before = nodes_of(space, "grows", 3)
+    change = {"spec": {"parallelism": 6}}
+    space.api.patch("Job", "grows", change, namespace=space.namespace)
+    after = nodes_of(space, "grows", 6)
+    assert before.items() <= after.items()
+    (stands,) = (
+        one
+        for one in space.api.items("Workload", namespace=space.namespace)
+        if not holds(one, "Finished")
+    )
+    assert hosts(stands) == Counter(after.values())
+    space.api.delete("Job", "grows", namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+
+
+def nodes_of(space: World, name: str, count: int) -> dict[str, str]:
+    """Wait until so many pods of a Job are on nodes; return the node of each."""
+    pods = space.api.wait(
+        "Pod",
+        lambda found: sum(bool(one["spec"].get("nodeName")) for one in found) == count,
+        namespace=space.namespace,
+        labels=f"job-name={name}",
+        what=f"{count} pods of {name} on nodes",
+    )
+    return {one["metadata"]["name"]: one["spec"]["nodeName"] for one in pods}
 
 
 def make_provisioning_check(space: World) -> str:

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from queueing.core.decisions import PreemptionReason
-from queueing.core.facts import WorkloadFact
+from queueing.core.facts import PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.placed_usage import placed
 from queueing.core.settings import Settings
-from queueing.core.sharing import ClaimCharge, Commons, Flavors, Use, added
+from queueing.core.sharing import ClaimCharge, Commons, Use, added
 from queueing.core.stakes import Stake
-from queueing.core.usage import held_parts, held_places
+from queueing.core.topology.assignment import Occupancy
+from queueing.core.usage import held_parts, held_places, remaining_pod_sets
 from queueing.core.values import value
 
 
@@ -37,8 +38,10 @@ class Holder:
     """What it would be charged for ResourceClaims if no other workload used them."""
     own: Mapping[FlavorResource, int] | None = None
     """What it is charged besides these claims; None if it uses none."""
-    flavors: Flavors = ()
-    """The flavors of its pod sets, if it is a slice of an elastic job."""
+    pod_sets: tuple[PodSetAssignment, ...] = ()
+    """What its pod sets were given, if it is a slice of an elastic job."""
+    places: tuple[Occupancy, ...] = ()
+    """What a slice would use of leaves if no other slice of its job did."""
     elsewhere: Mapping[FlavorResource, int] | None = None
     """What counts for it where victims count as gone, if it differs: what is kept for one that is
     moved while it leaves, and with the places that were promised to a second pass."""
@@ -142,6 +145,10 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         raise ValueError(msg)
     own, parts = held_parts(workload)
     usage = added(own, parts)
+    given = workload.admission.pod_sets
+    if workload.slice_of and settings.grows_in_place:
+        given = remaining_pod_sets(workload)
+    places = held_places(workload, given)
     return Holder(
         key=workload.key,
         uid=workload.uid,
@@ -151,12 +158,11 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         timestamp=queue_timestamp(workload, settings),
         reserved_at=workload.conditions["QuotaReserved"].changed,
         evicted=workload.evicted,
-        usage=placed(usage, held_places(workload)),
+        usage=placed(usage, places),
         elsewhere=usage if workload.evicted and was_moved(workload) else None,
         stake=workload.stake,
         parts=parts,
         own=own if parts else None,
-        flavors=tuple(one.flavors for one in workload.admission.pod_sets)
-        if workload.slice_of
-        else (),
+        pod_sets=given if workload.slice_of else (),
+        places=places if workload.slice_of and settings.grows_in_place else (),
     )

@@ -183,7 +183,7 @@ def _nominate(
     if not rules.never_preempts:
         preemption = victim_search(head, world, reach, spared=spared | head.spared)
     places = rules.offer.outline(head.demand, world.settings.quota_check).places
-    placing = Placing(rules, world.tree, world.settings) if places else None
+    placing = Placing(rules, world.tree, world.settings, commons) if places else None
     search = Search(
         rules=rules, node=node, settings=world.settings, oracle=preemption, commons=commons
     )

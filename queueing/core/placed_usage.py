@@ -56,6 +56,22 @@ def joined(places: Sequence[Occupancy]) -> Sequence[Occupancy]:
     return [Occupancy(flavors, hosts, usage) for (flavors, hosts), usage in found.items()]
 
 
+def beyond(places: Sequence[Occupancy], before: Sequence[Occupancy]) -> Sequence[Occupancy]:
+    """Return what is used of leaves in addition to what was used of them before."""
+    if not before:
+        return places
+    had = {(one.flavors, one.hosts): one.usage for one in joined(before)}
+    found: list[Occupancy] = []
+    for one in joined(places):
+        usage = {key: dict(amounts) for key, amounts in one.usage.items()}
+        for key, amounts in had.get((one.flavors, one.hosts), {}).items():
+            for resource in usage.get(key, {}).keys() & amounts.keys():
+                usage[key][resource] = max(0, usage[key][resource] - amounts[resource])
+        left = {key: more for key, more in usage.items() if any(more.values())}
+        found += [Occupancy(one.flavors, one.hosts, left)] if left else []
+    return found
+
+
 def placed(
     usage: Mapping[FlavorResource, int], places: Sequence[Occupancy]
 ) -> Mapping[FlavorResource, int]:

@@ -18,7 +18,7 @@ from queueing.core.placed_pods import Wanted, placed_at, wanted_places
 from queueing.core.preemption.limits import Departures
 from queueing.core.processing import preemptions, taken_from
 from queueing.core.reasons import NoPlace, describe, pending_preemption
-from queueing.core.topology.assignment import HOSTNAME, Domain, Occupancy, Unplaced
+from queueing.core.topology.assignment import HOSTNAME, Occupancy, Unplaced
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import Places, place, placements, unplaced
@@ -174,13 +174,7 @@ def _waits_for_victims(
 
 def _gained(forest: Forest, flavor: FlavorName, one: PodSetRequest, now: Placement) -> Occupancy:
     """Return what a pod set uses of leaves beyond what it has there already."""
-    before = {} if one.current is None else {kept.key: kept.count for kept in one.current.domains}
-    more = tuple(
-        Domain(here.values, here.count - before.get(here.key, 0))
-        for here in now.domains
-        if here.count > before.get(here.key, 0)
-    )
-    usage = Placement(now.levels, more).usage(in_order(dict(one.pod.requests), pods=1))
+    usage = now.beyond(one.current).usage(in_order(dict(one.pod.requests), pods=1))
     return Occupancy((flavor,), forest.tree(flavor).hosts, usage)
 
 

@@ -134,6 +134,9 @@ class Settings:
     keeps_places_of_pods: bool = True
     """A workload that a single pod owns keeps its place though the node failed."""
 
+    grows_in_place: bool = True
+    """Pods of an elastic job that changes its size keep their places."""
+
     rules: Rules = field(init=False, compare=False, repr=False)
     """What the engine does beyond Kueue, by `compatibility`."""
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from queueing.core.facts import PodSet, PodSetAssignment
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName, Uid
+from queueing.core.topology.assignment import Occupancy
 
 Amounts = Mapping[FlavorResource, int]
 Flavors = Sequence[Mapping[ResourceName, FlavorName]]
@@ -37,8 +38,14 @@ class Commons:
     """(Claim, flavor-resource) → what is charged for it."""
     users: frozenset[Uid] = field(default_factory=frozenset)
     """The workloads that use them."""
-    flavors: Flavors = ()
-    """Those that a slice must get, because the slice that it replaces has them; empty for none."""
+    pod_sets: Sequence[PodSetAssignment] = ()
+    """What the slice has that a slice replaces: this one must get the same flavors. Else empty."""
+    places: Sequence[Occupancy] = ()
+    """What that slice uses of leaves."""
+
+    @property
+    def flavors(self) -> Flavors:
+        return tuple(one.flavors for one in self.pod_sets)
 
 
 class Use(NamedTuple):

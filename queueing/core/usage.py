@@ -132,13 +132,30 @@ def occupancies(
     return tuple(found)
 
 
-def held_places(workload: WorkloadFact) -> tuple[Occupancy, ...]:
-    """Return what the placed pods of a workload that holds quota use of leaves."""
+def held_places(
+    workload: WorkloadFact, given: Sequence[PodSetAssignment] | None = None
+) -> tuple[Occupancy, ...]:
+    """Return what the placed pods of a workload that holds quota use of leaves.
+
+    They have what was admitted, or `given`.
+    """
     if workload.admission is None:
         return ()
     asked = {one.name: one for one in workload.pod_sets}
-    admitted = workload.admission.pod_sets
+    admitted = workload.admission.pod_sets if given is None else given
     return occupancies((one, asked[one.name]) for one in admitted if one.name in asked)
+
+
+def remaining_pod_sets(workload: WorkloadFact) -> tuple[PodSetAssignment, ...]:
+    """Return what pod sets were admitted with, without the places of pods beyond their count."""
+    admitted = () if workload.admission is None else workload.admission.pod_sets
+    counts = {one.name: one.count for one in workload.pod_sets}
+    return tuple(
+        one
+        if one.placement is None or one.placement.count <= counts.get(one.name, 0)
+        else replace(one, placement=one.placement.first(counts.get(one.name, 0)))
+        for one in admitted
+    )
 
 
 def held_usage(workload: WorkloadFact) -> dict[FlavorResource, int]:

@@ -108,6 +108,8 @@ def settings_of(configuration: Configuration, *, compatibility: Compatibility) -
             heeds_annotations=compatibility is Compatibility.QUEUEING,
         ),
         overlapping_flavors=is_enabled(configuration, "TASHandleOverlappingFlavors"),
+        grows_in_place=compatibility is Compatibility.QUEUEING
+        or is_enabled(configuration, "ElasticJobsViaWorkloadSlicesWithTAS"),
         recompute_placement=is_enabled(
             configuration, "TASRecomputeAssignmentWithinSchedulingCycle"
         ),

@@ -24,6 +24,8 @@ HONOURED: Mapping[str, str] = MappingProxyType(
         "DisableWaitForPodsReady": "nobody is evicted because pods do not get ready",
         "ElasticJobsViaWorkloadSlices": "jobs with the annotation `elastic-job`"
         " grow and shrink while they run; off, the annotation is ignored",
+        "ElasticJobsViaWorkloadSlicesWithTAS": "pods of an elastic job that changes its size keep"
+        " their places; always on, but in Kueue mode",
         "FairSharingPreemptWithinNominal": "within its quota a queue preempts regardless of shares",
         "FairSharingPrioritizeNonBorrowing": "workloads that do not borrow go first",
         "FlavorFungibility": "`flavorFungibility` decides when the next flavor is tried",
@@ -107,7 +109,6 @@ LOCKED = frozenset({"ManagedJobsNamespaceSelectorAlwaysRespected", "TLSOptions"}
 _ABSENT: Mapping[str, str] = MappingProxyType(
     {
         "MultiKueue": "there is only one cluster",
-        "ElasticJobs": "elastic jobs are not placed by topology",
         "CleanupProvisioningRequests": "ProvisioningRequests are not made",
         "DeferRayService": "the quota of a RayService is free when it is gone",
         "ValidateRayAndSpark": "fields of Ray and Spark are not validated",

@@ -9,6 +9,7 @@ from queueing.core.facts import PodSetAssignment
 from queueing.core.flavors.grades import FIT, NO_FIT, Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
+from queueing.core.placed_usage import beyond
 from queueing.core.reasons import Obstacle, Severity, describe
 from queueing.core.sharing import Use, less
 from queueing.core.topology.assignment import Assignment as Placement
@@ -69,6 +70,8 @@ class Assignment:
     progress: Progress | None = None
     places: Mapping[PodSetName, Placement] = field(default_factory=dict)
     """Where pods go that topologies place; if preemption is needed, where they will."""
+    stays: Sequence[Occupancy] = ()
+    """What the slice uses of leaves that it replaces: it is charged only what it adds."""
     delayed: set[PodSetName] = field(default_factory=set)
     """Pod sets that are placed when the admission checks are Ready."""
 
@@ -141,7 +144,8 @@ class Assignment:
         if not self.places:
             return ()
         asked = {one.pod_set.name: one.pod_set for one in self.demand.pod_sets}
-        return occupancies((one, asked[one.name]) for one in self.pod_sets())
+        found = occupancies((one, asked[one.name]) for one in self.pod_sets())
+        return tuple(beyond(found, self.stays))
 
     def _spell(self) -> tuple[PodSetAssignment, ...]:
         outline, flavors = self.outline, dict[int, dict[ResourceName, FlavorName]]()

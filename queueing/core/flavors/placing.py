@@ -5,6 +5,7 @@ have no place is not passed over in the same search, but in the next one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from queueing.core.facts import PodSet
@@ -16,7 +17,8 @@ from queueing.core.placed_pods import NO_FLAVOR, Wanted
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.reasons import NoPlace, Severity, Unreadable
-from queueing.core.settings import Settings
+from queueing.core.settings import Compatibility, Settings
+from queueing.core.sharing import Commons
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.assignment import Unplaced
 from queueing.core.topology.counts import Known
@@ -26,16 +28,34 @@ from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
 from queueing.core.topology.searching import Terms, fitting
 
 NOBODY: Wanted = MappingProxyType({})
+NOT_IN_SLICES = "topology is not supported with ElasticJobsViaWorkloadSlices"
 NO_INFORMATION = "workload requires Topology, but there is no TAS cache information"
 
 
 class Placing:
     """Finds places for the workloads of one queue, on the usage of the tree as it is."""
 
-    __slots__ = ("_now", "_rules", "_tree", "_when_empty")
+    __slots__ = (
+        "_as_kueue",
+        "_grows_in_place",
+        "_now",
+        "_rules",
+        "_standing",
+        "_tree",
+        "_when_empty",
+    )
 
-    def __init__(self, rules: QueueRules, tree: QuotaTree, settings: Settings) -> None:
+    def __init__(
+        self,
+        rules: QueueRules,
+        tree: QuotaTree,
+        settings: Settings,
+        standing: Commons | None = None,
+    ) -> None:
+        """With `standing`, a workload may be a slice that replaces another one."""
         self._rules, self._tree = rules, tree
+        self._standing, self._grows_in_place = standing, settings.grows_in_place
+        self._as_kueue = settings.compatibility is Compatibility.KUEUE
         self._now = Terms(profile=settings.placement)
         self._when_empty = Terms(profile=settings.placement, empty=True)
 
@@ -117,11 +137,14 @@ class Placing:
         if not places_all and not any(one.pod_set.wants_topology for one in answer.demand.pod_sets):
             return NOBODY
         found: dict[FlavorName, list[PodSetRequest]] = {}
-        sound = True
+        sound, kept = True, self._kept(answer)
         for number, one in enumerate(answer.demand.pod_sets):
             if not one.count or not (one.pod_set.wants_topology or places_all):
                 continue
             flavor, problem = self._flavor(answer, number)
+            stays, bound = kept.get(one.pod_set.name), _bound(one.pod_set)
+            if stays is not None and bound and self._as_kueue:
+                flavor, problem = None, f"{bound} {NOT_IN_SLICES}"
             if flavor is not None and flavor in self._rules.places_later:
                 answer.delayed.add(one.pod_set.name)
             elif flavor is None:
@@ -129,8 +152,19 @@ class Placing:
                 answer.troubles.append((one.pod_set.name, [Unreadable(problem)]))
                 sound = False
             else:
-                found.setdefault(flavor, []).append(request_of(one.pod_set, one.count))
+                found.setdefault(flavor, []).append(
+                    replace(request_of(one.pod_set, one.count), kept=None if bound else stays)
+                )
         return found if sound else NOBODY
+
+    def _kept(self, answer: Assignment) -> Mapping[PodSetName, Placement]:
+        """Return the places of the slice that a slice replaces, which its pods keep."""
+        stands = self._standing
+        if stands is None or not answer.demand.slice_of:
+            return {}
+        answer.stays = stands.places
+        keeps = stands.pod_sets if self._grows_in_place else ()
+        return {one.name: one.placement for one in keeps if one.placement is not None}
 
     def _flavor(self, answer: Assignment, number: int) -> tuple[FlavorName | None, str]:
         """Return the flavor with a topology that a pod set got, or why there is none."""
@@ -152,6 +186,12 @@ def _flavors_of(answer: Assignment, number: int) -> set[FlavorName]:
             own = {choices[resource].flavor for resource in asked if resource in choices}
             return own or {one.flavor for one in choices.values()}
     return set()
+
+
+def _bound(pod_set: PodSet) -> str:
+    """Return in which way pods are bound to a level; empty if they may be anywhere."""
+    asked = pod_set.topology
+    return "required" if asked.required else "preferred" if asked.preferred else ""
 
 
 def request_of(pod_set: PodSet, count: int) -> PodSetRequest:

@@ -12,7 +12,8 @@ The way of a search: `requests` says what is to be found. `counts` knows how muc
 each domain, and counts again only what changed. `choosing` takes a level and domains there,
 `descent` goes down to the leaves (`taking` is one step of it), `balanced` and `dealing` are other
 ways to do both, and `refusals` tells why there is no place. Where a flavor has several topologies,
-`nearness` says which are searched, and for what. `offers` tells of flavors without a topology how
+`nearness` says which are searched, and for what. `growing` lets the pods of an elastic job stay,
+and finds places for those that it has more now. `offers` tells of flavors without a topology how
 many pods their nodes could hold.
 
 Invariants: a search changes nothing; no assignment exceeds what is free in any leaf; the order in

@@ -37,6 +37,20 @@ class Assignment:
         """How many pods have a domain. Pods beyond the last whole slice have none."""
         return sum(one.count for one in self.domains)
 
+    def first(self, count: int) -> "Assignment":
+        """Return the places of so many pods: those at the end of the domains lose theirs."""
+        kept: list[Domain] = []
+        for one in self.domains:
+            here = min(one.count, count - sum(domain.count for domain in kept))
+            kept += [Domain(one.values, here)] if here > 0 else []
+        return Assignment(self.levels, tuple(kept))
+
+    def beyond(self, before: "Assignment | None") -> "Assignment":
+        """Return the places that were not there before."""
+        had = {} if before is None else {one.key: one.count for one in before.domains}
+        more = [Domain(one.values, one.count - had.get(one.key, 0)) for one in self.domains]
+        return Assignment(self.levels, tuple(one for one in more if one.count > 0))
+
     def usage(
         self, requests: Iterable[tuple[ResourceName, int]]
     ) -> Mapping[str, dict[ResourceName, int]]:

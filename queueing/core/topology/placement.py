@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from queueing.core.names import FlavorName, PodSetName
 from queueing.core.topology.assignment import Assignment, Unplaced
 from queueing.core.topology.forest import Forest
+from queueing.core.topology.growing import grown, stays
 from queueing.core.topology.nearness import nearest
 from queueing.core.topology.requests import PodSetRequest, in_order
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import Placed, Terms
 
 Places = dict[PodSetName, Assignment | Unplaced]
 PAIR = 2
@@ -28,7 +29,7 @@ def place(
             for workers, leader in _groups(wanted[flavor]):
                 while earlier:
                     assume(forest, *earlier.pop())
-                placed = nearest(forest.memories(flavor), workers, leader, terms)
+                placed = _placed(forest, flavor, workers, leader, terms)
                 if isinstance(placed, Unplaced):
                     found |= {one.name: placed for one in (workers, leader) if one is not None}
                     break
@@ -36,8 +37,24 @@ def place(
                 for one, assignment in both:
                     if one is not None and assignment is not None:
                         found[one.name] = assignment
-                        earlier.append((flavor, one, assignment))
+                        earlier.append((flavor, one, assignment.beyond(one.kept)))
     return found
+
+
+def _placed(
+    forest: Forest,
+    flavor: FlavorName,
+    workers: PodSetRequest,
+    leader: PodSetRequest | None,
+    terms: Terms,
+) -> Placed | Unplaced:
+    memories = forest.memories(flavor)
+    if not stays(memories[0], workers, leader):
+        return nearest(memories, workers, leader, terms)
+    for one in (workers, leader) if terms.empty else ():
+        if one is not None and one.kept is not None:
+            assume(forest, flavor, one, one.kept)
+    return grown(memories[0], workers, leader, terms)
 
 
 def assume(

@@ -10,7 +10,7 @@ from queueing.core.topology.forest import Forest
 from queueing.core.topology.nearness import home
 from queueing.core.topology.placement import Places, assume
 from queueing.core.topology.requests import PODS, Layer, PodSetRequest
-from queueing.core.topology.searching import Terms, assignment, search
+from queueing.core.topology.searching import Terms, merged, search
 from queueing.core.topology.tree import Tree
 
 
@@ -46,7 +46,7 @@ def replace_node(
                 break
             assume(forest, flavor, one, moved)
             tree = home(forest.memories(flavor), one.topology).tree
-            found[one.name] = _merged(tree, kept, moved)
+            found[one.name] = merged(tree, kept, moved.domains)
     return found
 
 
@@ -111,10 +111,3 @@ def _broken_slice(tree: Tree, layer: Layer, lost: int, kept: Mapping[int, Domain
         pods[tree.domains.above(leaf, level)] += domain.count
     whole = [one for one, count in pods.items() if not (count + lost) % layer.size]
     return min(whole, key=tree.domains.path.__getitem__, default=None)
-
-
-def _merged(tree: Tree, kept: Sequence[Domain], moved: Assignment) -> Assignment:
-    pods = Counter[int]()
-    for domain in (*kept, *moved.domains):
-        pods[tree.domains.leaf_of[domain.key]] += domain.count
-    return assignment(tree, pods)

@@ -1,6 +1,9 @@
 """One search: a pod set, or workers with their leader, on the nodes of one flavor."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain, Unplaced
 from queueing.core.topology.balanced import Balance
@@ -70,6 +73,14 @@ def assignment(tree: Tree, pods: dict[int, int]) -> Assignment:
     levels = (HOSTNAME,) if tree.hosts else tree.levels
     ordered = sorted((path[leaf], count) for leaf, count in pods.items())
     return Assignment(levels, tuple(Domain(values[only:], count) for values, count in ordered))
+
+
+def merged(tree: Tree, *parts: Sequence[Domain]) -> Assignment:
+    """Return the places of parts of a pod set, which all have leaves, as one."""
+    pods = Counter[int]()
+    for domain in chain(*parts):
+        pods[tree.domains.leaf_of[domain.key]] += domain.count
+    return assignment(tree, pods)
 
 
 def _shares(counts: Counts, wanted: Search, *, leaders: int, profile: Profile) -> list[Share] | str:

@@ -8,7 +8,7 @@ from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
-from queueing.core.usage import use_of
+from queueing.core.usage import occupancies, use_of
 from queueing.state.intake.joining import heed_siblings
 from queueing.state.intake.variants import less_favorable
 from queueing.state.memory.memory import Memory
@@ -119,6 +119,7 @@ def _holder(
     memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit
 ) -> Holder:
     fact, pod_sets = item.fact, decision.pod_sets
+    given = occupancies(zip(pod_sets, fact.pod_sets, strict=False))
     use = use_of(fact.pod_sets, pod_sets, fact.slice_of) if item.peers.demand.claims else None
     return Holder(
         key=fact.key,
@@ -132,5 +133,6 @@ def _holder(
         usage=usage,
         parts=() if use is None else use.parts,
         own=use.own if use is not None and use.parts else None,
-        flavors=tuple(one.flavors for one in pod_sets) if fact.slice_of else (),
+        pod_sets=pod_sets if fact.slice_of else (),
+        places=given if fact.slice_of and memory.settings.grows_in_place else (),
     )

@@ -7,13 +7,14 @@ first, then those that reserved quota earlier, then by uid. So the charges depen
 claim now, not on the history of its users. Slices of an elastic job share all they use in this way.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.placed_usage import placed, places_of
-from queueing.core.sharing import ClaimCharge, Commons, Flavors, added
+from queueing.core.placed_usage import beyond, placed, places_of
+from queueing.core.sharing import ClaimCharge, Commons, added
+from queueing.core.topology.assignment import Occupancy
 from queueing.state.usage.charges import Charge
 
 
@@ -67,7 +68,8 @@ class Users:
         if holder.own is None:
             return holder
         net = added(holder.own, [self._net(holder, one) for one in holder.parts])
-        usage = placed(net, places_of(holder.usage))
+        places = self._net_places(holder) if holder.places else places_of(holder.usage)
+        usage = placed(net, places)
         return holder if usage == holder.usage else replace(holder, usage=usage)
 
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
@@ -79,14 +81,16 @@ class Users:
         if known is None:
             return None
         charged, uids = dict[tuple[str, FlavorResource], int](), set[Uid]()
-        flavors: Flavors = ()
+        stands: Holder | None = None
         for claim, resource in ((one, two) for one in claims for two in sorted(known.get(one, ()))):
             users = self.of(queue, claim, resource)
             uids.update(one.uid for one in users)
             if not users[0].evicted:
                 charged[claim, resource] = max(_amount(one, claim, resource) for one in users)
-                flavors = users[0].flavors
-        return Commons(charged, frozenset(uids), flavors) if charged else None
+                stands = users[0]
+        if stands is None:
+            return None
+        return Commons(charged, frozenset(uids), stands.pod_sets, stands.places)
 
     def jointly(self, victims: Mapping[Key, Holder]) -> Iterator[Holder]:
         """Yield victims, with those that share a claim joined into one (`Holder.members`).
@@ -119,6 +123,13 @@ class Users:
                     found[key] = one
                     open_ends.append(one)
         return [found[key] for key in sorted(found)]
+
+    def _net_places(self, holder: Holder) -> Sequence[Occupancy]:
+        """Return what a slice uses of leaves beyond the slices of its job before it."""
+        part = holder.parts[0]
+        users, mine = self.of(holder.queue, part.claim, part.resource), _order(holder)
+        before = [one for one in users if one.key != holder.key and _order(one) < mine]
+        return beyond(holder.places, [place for one in before for place in one.places])
 
     def _net(self, holder: Holder, part: ClaimCharge) -> ClaimCharge:
         """Return a part of a holder's charge, less what users before it are charged for it."""

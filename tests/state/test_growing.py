@@ -1,0 +1,148 @@
+"""Slices of an elastic job whose pods are placed: those that run keep their places."""
+
+from dataclasses import replace
+
+import pytest
+
+from queueing.core.decisions import Admit, Wait
+from queueing.core.facts import Condition, Fact, Gone, Kind, WorkloadFact
+from queueing.core.names import Key
+from queueing.core.settings import Compatibility, Settings
+from queueing.core.topology.assignment import HOSTNAME, Assignment
+from queueing.core.topology.requests import TopologyRequest
+from queueing.testing.builders import workload
+from queueing.testing.invariants import check_invariants
+from queueing.testing.obedient import ObedientCluster
+from tests.state.hosts import CPU, QUEUE, node, on
+from tests.state.test_second_passes import placed
+
+JOB = "team/w uid"
+AS_KUEUE = Settings(compatibility=Compatibility.KUEUE)
+GATE_OFF = replace(AS_KUEUE, grows_in_place=False)
+
+
+def slice_of(fact: WorkloadFact) -> WorkloadFact:
+    return replace(fact, slice_of=JOB)
+
+
+def wanting(name: str, count: int, request: TopologyRequest | None = None) -> WorkloadFact:
+    """Return a slice that waits, of so many pods of one core."""
+    made = workload(name, {"cpu": 1000}, local_queue="team/main")
+    one = replace(made.pod_sets[0], count=count)
+    if request is not None:
+        one = replace(one, topology=request, wants_topology=True)
+    return slice_of(replace(made, pod_sets=(one,), created=500.0))
+
+
+def running(settings: Settings | None = None, *more: Fact, **pods: int) -> ObedientCluster:
+    """Return three nodes of 4 cores, and a job that runs on some."""
+    nodes = [node(name, 4) for name in "abc"]
+    return ObedientCluster([*QUEUE, *nodes, slice_of(placed("w", 1, "", **pods)), *more], settings)
+
+
+def place_of(world: ObedientCluster, name: str) -> Assignment | None:
+    held = world.workloads[Key(f"team/{name}")].admission
+    assert held is not None
+    return held.pod_sets[0].placement
+
+
+def free(world: ObedientCluster) -> dict[str, int]:
+    """Return the cores that the next workload finds free on each node."""
+    tree = world.engine._memory.tree.forest.tree(next(iter(world.engine._memory.objects.flavors)))
+    leaf_of = tree.domains.leaf_of
+    return {name: tree.free[CPU][leaf_of[name]] // 1000 for name in sorted(leaf_of)}
+
+
+def replaced(world: ObedientCluster, name: str) -> None:
+    """Finish a slice, because another stands for its job."""
+    fact = world.workloads[Key(f"team/{name}")]
+    done = Condition(
+        type="Finished", status=True, reason="WorkloadSliceReplaced", changed=world.now
+    )
+    world.observe(replace(fact, conditions={**fact.conditions, "Finished": done}))
+
+
+@pytest.mark.parametrize("settings", [Settings(), AS_KUEUE], ids=["queueing", "as Kueue"])
+def test_a_job_that_grows_keeps_its_places_and_is_charged_what_it_adds(
+    settings: Settings,
+) -> None:
+    """By itself a slice of 5 would fill a, b or c, and begin with the fullest node."""
+    world = running(settings, a=1, c=2)
+    assert free(world) == {"a": 3, "b": 4, "c": 2}
+    world.observe(wanting("v", 5))
+    world.cycle()
+    check_invariants(world.engine)
+    assert place_of(world, "v") == on(a=1, c=4)
+    assert free(world) == {"a": 3, "b": 4, "c": 0}
+    replaced(world, "w")
+    check_invariants(world.engine)
+    assert free(world) == {"a": 3, "b": 4, "c": 0}
+
+
+def test_a_job_grows_where_there_is_room_only_for_what_it_adds() -> None:
+    world = running(None, placed("full", 1, "", a=3, b=4), a=1, c=3)
+    world.observe(wanting("v", 5))
+    world.cycle()
+    assert place_of(world, "v") == on(a=1, c=4)
+    replaced(world, "w")
+    world.observe(wanting("u", 6))
+    (told,) = (one for one in world.cycle().decisions if isinstance(one, Wait))
+    assert "doesn't allow to fit any of 1 pod(s)" in told.message
+    check_invariants(world.engine)
+
+
+def test_a_job_that_shrinks_leaves_the_places_at_the_end() -> None:
+    world = running(a=2, c=2)
+    fact = world.workloads[Key("team/w")]
+    world.observe(replace(fact, pod_sets=(replace(fact.pod_sets[0], count=1),)))
+    check_invariants(world.engine)
+    assert free(world) == {"a": 3, "b": 4, "c": 4}
+    world.observe(wanting("v", 2))
+    world.cycle()
+    check_invariants(world.engine)
+    assert place_of(world, "v") == on(a=2)
+
+
+def test_where_a_place_is_gone_a_job_that_grows_gets_others_for_all_pods() -> None:
+    world = running(None, Gone(Kind.NODE, "c"), a=1, c=2)
+    world.observe(wanting("v", 4))
+    world.cycle()
+    check_invariants(world.engine)
+    assert place_of(world, "v") == on(b=4)
+
+
+def test_without_its_gate_a_job_that_grows_is_placed_as_a_whole_in_kueue_mode() -> None:
+    world = running(GATE_OFF, a=1, c=2)
+    world.observe(wanting("v", 4))
+    world.cycle()
+    check_invariants(world.engine)
+    assert place_of(world, "v") == on(b=4)
+    assert free(world) == {"a": 3, "b": 0, "c": 2}
+
+
+@pytest.mark.parametrize(
+    ("sort", "request_"),
+    [
+        ("required", TopologyRequest(required=HOSTNAME)),
+        ("preferred", TopologyRequest(preferred=HOSTNAME)),
+    ],
+)
+def test_in_kueue_mode_slices_may_not_be_bound_to_a_level(
+    sort: str, request_: TopologyRequest
+) -> None:
+    world = running(AS_KUEUE, a=1)
+    world.observe(wanting("v", 2, request_))
+    (told,) = (one for one in world.cycle().decisions if not isinstance(one, Admit))
+    assert isinstance(told, Wait)
+    assert told.message == (
+        "failed to assign flavors to pod set main:"
+        f" {sort} topology is not supported with ElasticJobsViaWorkloadSlices"
+    )
+
+
+def test_what_is_preempted_for_a_job_that_grows_is_what_its_new_pods_need() -> None:
+    world = running(None, placed("full", 1, "", a=3, b=4), a=1, c=4)
+    world.observe(wanting("v", 6))
+    (told,) = (one for one in world.cycle().decisions if isinstance(one, Wait))
+    assert told.mode == "NoCandidates"
+    check_invariants(world.engine)
