@@ -331,6 +331,14 @@ def test_first_places_are_preempted_for_if_need_be(mode: Compatibility) -> None:
     check_invariants(engine)
 
 
+def test_a_victim_is_needed_as_long_as_a_second_pass_waits_for_its_place() -> None:
+    engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
+    victim = next(one for one in engine.cycle(1.0).decisions if isinstance(one, Preempt))
+    assert engine.stands_by(victim)
+    engine.observe(Gone(Kind.WORKLOAD, "team/w"))
+    assert not engine.stands_by(victim)
+
+
 def test_nobody_takes_the_places_that_a_victim_leaves_to_a_second_pass() -> None:
     engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
     engine.cycle(1.0)

@@ -38,10 +38,11 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     charge = memory.ledger.charges.get(victim)
     if charge is None or not charge.holder.evicted or not memory.rules.promises:
         return False
-    preemptor = memory.workloads.uids.get(memory.marks.get(victim, Uid("")), Key(""))
-    item, placing = memory.items.get(preemptor), memory.passes.get(preemptor)
+    marked, uids = memory.marks.get(victim, Uid("")), memory.workloads.uids
+    placing = memory.passes.get(uids.get(memory.ledger.evicting.get(victim, marked), Key("")))
     if placing is not None and placing.decision is None:
-        return True
+        return True  # the preemptor holds quota, and waits for the place
+    item = memory.items.get(uids.get(marked, Key("")))
     if item is not None and item.wait is None:
         return True  # this leader has not judged the preemptor yet
     holder = charge.holder
