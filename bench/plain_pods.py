@@ -184,15 +184,15 @@ async def _beside_the_floor(cluster: Cluster, name: str, sizes: list[int]) -> Re
         await meter.begin()
         bare, floor_s = await _bare(client, FLOOR, sizes)
         floor_used = meter.end()
-        async with running_product(cluster, settings=SETTINGS):
+        async with running_product(cluster, settings=SETTINGS) as controller:
             # Policies of the product are in force a while after it is ready.
             await _queued(client, WARM, sizes[:1])
             await settled(log_of(cluster))
-            log = log_of(cluster)
+            log, before = log_of(cluster), _mebibytes(controller)
             await meter.begin()
             seen, seconds = await _queued(client, QUEUED, sizes)
             await settled(log)
-            used = meter.end()
+            used, after = meter.end(), _mebibytes(controller)
             writes = by_kind(log.writes(user=USER, namespace=QUEUED)) if log else {}
     bound_s = -(-count // SLOTS) * RUNS_S
     per_pod = {f"writes per pod: {kind}": n / count for kind, n in sorted(writes.items())}
@@ -207,6 +207,8 @@ async def _beside_the_floor(cluster: Cluster, name: str, sizes: list[int]) -> Re
             TIMES: seconds / max(floor_s, bound_s),
             **cpu.each(used, floor_used, count, "pod"),
             **per_pod,
+            "MiB before": before,
+            "MiB afterwards": after,
         },
         admissions=sorted(seen.started.values()),
         curves={"floor": sorted(bare.started.values())},

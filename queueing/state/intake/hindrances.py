@@ -58,7 +58,8 @@ def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | N
         return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE)
     requeued = fact.conditions.get("Requeued")
     if requeued is not None and not requeued.status and requeued.reason not in _TOLD_BY_OTHERS:
-        text = f"Not to be queued after its eviction: {requeued.reason}"
+        evicted = f"Not to be queued after its eviction: {requeued.reason}"
+        text = requeued.message if requeued.reason == Reason.ON_HOLD else evicted
         return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE)
     due = max(fact.requeue_at or memory.clock, memory.writes.punished.get(fact.key, memory.clock))
     if due > memory.clock:
