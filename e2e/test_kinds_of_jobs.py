@@ -90,6 +90,25 @@ def test_an_object_waits_runs_is_preempted_comes_back_as_it_was_and_ends(
         wait_nothing_left(space)
 
 
+def test_a_ray_job_that_ray_refuses_leaves_its_quota_to_others(
+    queued: Cluster, space: World
+) -> None:
+    (row,) = (one for one in ALIVE if one.framework == "ray.io/rayjob")
+    make_queue(space, row)
+    thing = create(space, row)
+    wait_started(space, row)
+    play(space, row, {"jobDeploymentStatus": "ValidationFailed"})
+    held = wait_workload(space, thing, lambda one: not holds(one, "QuotaReserved"), "on hold")
+    told = condition(held, "QuotaReserved")
+    assert (told["reason"], told["message"]) == ("OnHold", "Job is on hold")
+    pods = Pods(run_s=0)
+    space.make(job(space.namespace, "next", queue="team", parallelism=3, pods=pods))
+    wait_job(space, "next", lambda one: holds(one, "Complete"), "complete")
+    play(space, row, {"jobDeploymentStatus": ""})
+    wait_workload(space, thing, lambda one: holds(one, "Admitted"), "admitted again")
+    wait_started(space, row)
+
+
 def assert_ends(space: World, row: Row, outcome: str) -> None:
     """Let an object end, and see that its Workload says so, and that nothing is left of both."""
     play(space, row, row.statuses[outcome])
