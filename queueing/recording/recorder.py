@@ -36,9 +36,9 @@ class RecordedEngine(Engine):
         self._note(BEGIN, settings)
 
     @override
-    def observe(self, fact: Fact | CreditFact) -> None:
+    def observe(self, fact: Fact | CreditFact) -> bool:
         self._note(OBSERVE, fact)
-        super().observe(fact)
+        return super().observe(fact)
 
     @override
     def settle(self, outcome: Outcome) -> None:

@@ -53,15 +53,19 @@ class Engine:
         """The cycle that paused within a round; None if none did."""
         self._pause: Pause | None = None
         """What the latest call of `cycle` gave."""
-        self._inbox: list[Callable[[], None]] = []
+        self._inbox: list[Callable[[], object]] = []
         """What came while a round paused: it is taken in when the round has ended."""
 
-    def observe(self, fact: Fact | CreditFact) -> None:
-        """Take in an observed fact. One that equals the known fact changes nothing."""
+    def observe(self, fact: Fact | CreditFact) -> bool:
+        """Take in an observed fact; say whether a cycle has to be run because of it.
+
+        A fact that equals the known one changes nothing. That of a workload may be news, and still
+        ask for no cycle: one in which nobody waits decides nothing.
+        """
         if self._steps is None:
-            self._observe(fact)
-        else:
-            self._inbox.append(partial(self._observe, fact))
+            return self._observe(fact)
+        self._inbox.append(partial(self._observe, fact))
+        return True
 
     def settle(self, outcome: Outcome) -> None:
         """Take in how the write of a decision ended.
@@ -141,23 +145,32 @@ class Engine:
     def _shall_pause(self) -> bool:
         return self._pause is not None and self._pause()
 
-    def _observe(self, fact: Fact | CreditFact) -> None:
+    def _observe(self, fact: Fact | CreditFact) -> bool:
         credit = self._memory.credits
         match fact:
             case WorkloadFact():
-                observe_workload(self._memory, fact)
+                is_news = observe_workload(self._memory, fact)
                 if credit.any:
                     credit.note(fact.key, fact)
+                return is_news and self._has_to_decide()
             case Gone(kind=Kind.WORKLOAD, name=name):
                 forget_workload(self._memory, Key(name))
                 if credit.any:
                     credit.note(Key(name), None)
+                return self._has_to_decide()
             case Gone():
                 drop_object(self._memory, fact)
             case _ if isinstance(fact, CreditFact):
                 credit.observe(fact)
             case _:
                 put_object(self._memory, fact)
+        return True
+
+    def _has_to_decide(self) -> bool:
+        """Say whether somebody waits, or whether cycles keep something that depends on time."""
+        memory = self._memory
+        waits = memory.items or memory.aside.held or memory.passes or memory.unsettled
+        return bool(waits) or memory.credits.any or memory.ledger.turns is not None
 
     def waiting(self, workload: Key) -> Wait | None:
         """Return why a workload waits; None if it does not, or is unknown."""

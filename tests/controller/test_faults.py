@@ -36,6 +36,7 @@ LOST_AFTERWARDS = Fault(drop=True, after=True)
         pytest.param(Fault(status=503), STATUS, id="the server is overloaded"),
         pytest.param(Fault(status=429, retry_after=1), STATUS, id="the server throttles"),
         pytest.param(Fault(status=500, after=True), STATUS, id="an error after the write"),
+        pytest.param(Fault(status=403, reason="Forbidden"), STATUS, id="a status write is refused"),
         pytest.param(LOST_AFTERWARDS, ("POST", "/workloads"), id="a creation's answer is lost"),
         pytest.param(LOST_AFTERWARDS, ("PATCH", "/jobs/"), id="a start's answer is lost"),
         pytest.param(Fault(status=500), ("PATCH", "/jobs/"), id="a start fails"),

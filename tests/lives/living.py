@@ -7,7 +7,7 @@ the facts that the engine has not got yet.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -47,9 +47,12 @@ class NeverRestsError(AssertionError):
 class LivingCluster:
     """What an API server stores, an engine, and a clock that others move."""
 
+    engines: Callable[[Settings], Engine] = Engine
+    """Makes its engines."""
+
     def __init__(self, facts: Iterable[Fact] = (), settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
-        self.engine = Engine(self.settings)
+        self.engine = self.engines(self.settings)
         self.now = 1_000.0
         self.objects: dict[tuple[str, str], Fact] = {}
         self.workloads: dict[Key, WorkloadFact] = {}
@@ -176,7 +179,8 @@ class LivingCluster:
 
     def successor(self, facts: Iterable[Fact] | None = None) -> Engine:
         """Return an engine that knows nothing but what is stored, or only some facts of it."""
-        engine = fresh(self.facts() if facts is None else facts, self.settings)
+        told = self.facts() if facts is None else facts
+        engine = fresh(told, self.settings, self.engines)
         for credit in (*self.terms, *self.accounts):
             engine.observe(credit)
         return engine
@@ -351,9 +355,11 @@ class LivingCluster:
         )
 
 
-def fresh(facts: Iterable[Fact], settings: Settings) -> Engine:
+def fresh(
+    facts: Iterable[Fact], settings: Settings, made_of: Callable[[Settings], Engine] = Engine
+) -> Engine:
     """Return an engine that knows nothing but these facts."""
-    engine = Engine(settings)
+    engine = made_of(settings)
     for fact in facts:
         engine.observe(fact)
     return engine

@@ -135,9 +135,9 @@ def _from_the_second_time_on(right: Any) -> Any:
 
 
 def _unknown_before(right: Any) -> Any:
-    def observe_workload(memory: Any, fact: Any) -> None:
+    def observe_workload(memory: Any, fact: Any) -> object:
         memory.workloads.pop(fact.key, None)
-        right(memory, fact)
+        return right(memory, fact)
 
     return observe_workload
 
@@ -258,6 +258,12 @@ FAULTS = [
         _unknown_before,
         rest.hearing_everything_again_changes_nothing,
         rare=GENTLE,
+    ),
+    Fault(
+        "News of workloads asks for no cycle",
+        "queueing.state.engine:Engine._has_to_decide",
+        always(False),
+        rest.a_cycle_that_nothing_asked_for_decides_nothing,
     ),
     Fault(
         "A preemption is remembered only the second time",

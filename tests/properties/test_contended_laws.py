@@ -26,6 +26,7 @@ from tests.properties.test_rebuild_laws import (
     the_order_of_arrival_is_irrelevant,
 )
 from tests.properties.test_rest_laws import (
+    a_cycle_that_nothing_asked_for_decides_nothing,
     all_that_ended_leaves_nothing,
     comes_to_rest,
     hearing_everything_again_changes_nothing,
@@ -36,6 +37,7 @@ from tests.properties.test_usage_laws import (
 )
 
 EVERYWHERE: list[Law] = [
+    a_cycle_that_nothing_asked_for_decides_nothing,
     a_broken_object_harms_nobody_else,
     a_budget_changes_the_pace_only,
     a_pause_changes_the_pace_only,

@@ -5,12 +5,20 @@ preemptor starts, and policies may go in circles. Nothing else may.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from math import inf
 
 import pytest
+from typing_extensions import override
 
-from queueing.core.settings import Compatibility
+from queueing.core.credits.facts import CreditFact
+from queueing.core.decisions import Cycle, Outcome, Verdict
+from queueing.core.facts import Fact
+from queueing.core.rounds import Pause
+from queueing.core.settings import Compatibility, Settings
 from queueing.reports import queues as reports
+from queueing.state.engine import Engine
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
@@ -42,6 +50,49 @@ def comes_to_rest(life: Life, budget: int | None = None) -> None:
         play(cluster, step)
     rests(cluster, budget)
     check_invariants(cluster.engine)
+
+
+class Attentive(Engine):
+    """Notes whether anything asked for the next cycle; one that nothing did must decide nothing."""
+
+    __slots__ = ("_asked", "_wake_at")
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings)
+        self._asked, self._wake_at = False, inf
+
+    @override
+    def observe(self, fact: Fact | CreditFact) -> bool:
+        asks = super().observe(fact)
+        self._asked = self._asked or asks
+        return asks
+
+    @override
+    def settle(self, outcome: Outcome) -> None:
+        super().settle(outcome)
+        gave_back = outcome.verdict in {Verdict.REFUSED, Verdict.WITHDRAWN}
+        self._asked = self._asked or gave_back
+
+    @override
+    def cycle(self, now: float, budget: int | None = None, pause: Pause | None = None) -> Cycle:
+        asked = self._asked or now >= self._wake_at
+        found = super().cycle(now, budget, pause)
+        assert asked or not found.rounds
+        self._asked = not found.finished
+        self._wake_at = inf if found.wake_at is None else found.wake_at
+        return found
+
+
+class WatchedCluster(LivingCluster):
+    engines: Callable[[Settings], Engine] = Attentive
+
+
+def a_cycle_that_nothing_asked_for_decides_nothing(life: Life) -> None:
+    cluster = WatchedCluster.of(life)
+    for step in life.steps:
+        play(cluster, step)
+        cluster.cycle()
+    rests(cluster)
 
 
 def all_that_ended_leaves_nothing(life: Life) -> None:
@@ -86,6 +137,7 @@ def hearing_everything_again_changes_nothing(life: Life) -> None:
 LAWS = [
     pytest.param(comes_to_rest, id="comes to rest"),
     pytest.param(partial(comes_to_rest, budget=2), id="comes to rest, two heads at a time"),
+    pytest.param(a_cycle_that_nothing_asked_for_decides_nothing, id="nothing is missed"),
     pytest.param(all_that_ended_leaves_nothing, id="nothing is left"),
     pytest.param(hearing_everything_again_changes_nothing, id="nothing new in the same facts"),
 ]

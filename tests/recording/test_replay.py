@@ -13,7 +13,6 @@ from queueing.recording.lines import RecordingError, header, opened, read, writt
 from queueing.recording.recorder import RecordedEngine
 from queueing.recording.replay import Count, Repeated, replay
 from queueing.testing.builders import cluster_queue, flavor, local_queue, namespace, workload
-from tests.lives import living
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import EVERYTHING, some_step
@@ -31,7 +30,7 @@ def recorded(lines: list[str], settings: Settings) -> RecordedEngine:
 def recorded_life(monkeypatch: pytest.MonkeyPatch, mode: str, seed: int, steps: int) -> list[str]:
     """Play a life, and return its recording."""
     lines = [header()]
-    monkeypatch.setattr(living, "Engine", partial(recorded, lines))
+    monkeypatch.setattr(LivingCluster, "engines", partial(recorded, lines))
     choose = by_seed(seed)
     cluster = LivingCluster.of(seeded(seed, mode))
     for at in range(steps):

@@ -1,14 +1,17 @@
-"""A status that tells of an assumed admission is charged as it says, whatever else it says."""
+"""A status that tells of an assumed admission is charged as it says, whatever else it says.
+
+It asks for a cycle only if that could decide something because of it.
+"""
 
 from dataclasses import replace
 
 import pytest
 
 from queueing.core.decisions import Admit
-from queueing.core.facts import Admission, WorkloadFact
+from queueing.core.facts import Admission, Fact, Gone, Kind, WorkloadFact
 from queueing.core.holders import holder_of
 from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName, ResourceName
-from queueing.core.settings import Settings
+from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.core.stakes import Stake
 from queueing.state.engine import Engine
 from queueing.state.usage.charges import Charge, is_same
@@ -76,3 +79,39 @@ def test_what_a_status_says_is_charged(status: WorkloadFact) -> None:
     read = Charge(holder_of(status, Settings()), status.is_true("Admitted"))
     assert charge.decision is None
     assert is_same(charge, read)
+
+
+SMALL, HUGE = workload("small", {"cpu": 1_000}), workload("huge", {"cpu": 1_000_000})
+TAKING_TURNS = Settings(
+    admission_fair_sharing=AdmissionFairSharing(half_life_s=3_600.0, sampling_interval_s=300.0)
+)
+
+
+@pytest.mark.parametrize(
+    ("others", "settings", "status", "asks"),
+    [
+        pytest.param((), Settings(), TOLD, False, id="nobody waits"),
+        pytest.param((SMALL,), Settings(), TOLD, False, id="all were admitted"),
+        pytest.param((HUGE,), Settings(), TOLD, True, id="somebody waits"),
+        pytest.param((), TAKING_TURNS, TOLD, True, id="what is used counts over time"),
+        pytest.param((), Settings(), SMALL, True, id="another one comes"),
+        pytest.param((), Settings(), Gone(Kind.WORKLOAD, JOB.key), False, id="it is gone"),
+        pytest.param((), Settings(), cluster_queue(), True, id="a queue, whose status cycles tell"),
+    ],
+)
+def test_a_cycle_is_asked_for_if_it_could_decide_something(
+    others: tuple[WorkloadFact, ...], settings: Settings, status: Fact, *, asks: bool
+) -> None:
+    engine = Engine(settings)
+    for fact in world(cluster_queue(), local_queue("team/other", "main"), JOB, *others):
+        engine.observe(fact)
+    engine.cycle(1.0)
+    assert engine.observe(status) is asks
+
+
+def test_what_is_known_asks_for_no_cycle_whoever_waits() -> None:
+    engine = Engine()
+    for fact in world(cluster_queue(), HUGE):
+        engine.observe(fact)
+    engine.cycle(1.0)
+    assert not engine.observe(HUGE)

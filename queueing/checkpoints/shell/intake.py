@@ -31,7 +31,7 @@ class CheckpointIntake:
         changed: Callable[[Key], None],
         policy: Callable[[Key], None],
         *,
-        saved: Callable[[SavedFact], None],
+        saved: Callable[[SavedFact], object],
     ) -> None:
         self._checkpoints, self._changed, self._policy = checkpoints, changed, policy
         self._saved = saved

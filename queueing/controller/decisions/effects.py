@@ -281,6 +281,8 @@ class Effects:
 
     def _settle(self, decision: Written, verdict: Verdict, message: str = "") -> None:
         self._term.engine.settle(Settlement(decision=decision, verdict=verdict, message=message))
+        if verdict is Verdict.REFUSED:
+            self._term.queues.cycle.set()  # whom it was for waits again
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
         events, meta = self._term.events, workload.metadata

@@ -61,7 +61,7 @@ def _ignore() -> None:
 class FactObserver(Protocol):
     """What the pump needs of the engine."""
 
-    def observe(self, fact: Fact) -> None: ...
+    def observe(self, fact: Fact) -> bool: ...
 
 
 class Pump:
@@ -386,6 +386,6 @@ class Pump:
         self._reobserve(namespace)
 
     def observe(self, fact: Fact) -> None:
-        """Pass a fact to the engine, and ask for a cycle."""
-        self._engine.observe(fact)
-        self._queues.cycle.set()
+        """Pass a fact to the engine, and ask for a cycle if it has to decide something."""
+        if self._engine.observe(fact):
+            self._queues.cycle.set()

@@ -14,10 +14,11 @@ from queueing.state.intake.marks import note_mark
 from queueing.state.memory.memory import Memory
 
 
-def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
-    """Take in a workload's current fact. A fact that equals the known one changes nothing.
+def observe_workload(memory: Memory, fact: WorkloadFact) -> bool:
+    """Take in a workload's current fact; say whether it is news.
 
-    Except while the outcome of a write is unknown: then any fact is the answer.
+    A fact that equals the known one is none, and changes nothing, except while the outcome of a
+    write is unknown: then any fact is the answer.
     """
     if fact.has_variants:
         fact = replace(fact, admission=None)  # it is charged by the variant that it runs by
@@ -25,7 +26,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
     old = memory.workloads.get(key)
     same = old is not None and old.conditions == fact.conditions and old == fact
     if same and key not in memory.writes.unknown:
-        return
+        return False
     if old is not None and old.uid != fact.uid:
         forget_workload(memory, key)
         old = None
@@ -37,6 +38,7 @@ def observe_workload(memory: Memory, fact: WorkloadFact) -> None:
         memory.writes.punished.pop(key, None)
     memory.workloads.put(fact)
     place(memory, fact)
+    return True
 
 
 def forget_workload(memory: Memory, key: Key) -> None:

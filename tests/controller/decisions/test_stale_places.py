@@ -51,6 +51,7 @@ async def test_only_what_the_engine_stands_by_is_written(
         events=quiet(workload=lambda *_: None, evicted=lambda *_: None),
         reporter=quiet(judged=lambda *_: None, decided=lambda *_: None),
         clock=quiet(now=lambda: 1_000.0),
+        queues=quiet(cycle=asyncio.Event()),
     )
     writer = quiet(submit=lambda _key, _class, job: jobs.append(job))
     pump = quiet(absorb_workload=lambda _: None)
@@ -64,3 +65,4 @@ async def test_only_what_the_engine_stands_by_is_written(
     await jobs[0]()
     assert written == ([type(decision).__name__.lower()] if stands else [])
     assert [one.verdict for one in settled] == [Verdict.DONE if stands else Verdict.REFUSED]
+    assert term.queues.cycle.is_set() is not stands, "whoever was refused is judged again"

@@ -33,8 +33,9 @@ class Nobody:
 
     facts: list[Fact] = field(default_factory=list)
 
-    def observe(self, fact: Fact) -> None:
+    def observe(self, fact: Fact) -> bool:
         self.facts.append(fact)
+        return True
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -56,8 +56,9 @@ class Desk:
     def misconfigured(self, meta: Meta, why: str) -> None:
         self.looks.append(f"cohort {meta.name}: {why}")
 
-    def observe(self, fact: Fact) -> None:
+    def observe(self, fact: Fact) -> bool:
         self.facts.append(fact)
+        return True
 
 
 def document(version: int, uid: str = "u", **spec: Any) -> dict[str, Any]:
