@@ -104,13 +104,8 @@ class Parts:
         self._events = Events(self.recorder, self._rules.settings.compatibility, self._rules.page)
         self.queues = WorkQueues()
         self.pump = Pump(self.objects, self.engine, self.queues, self._rules.resources)
-        self.kinds = Kinds(client, self.pump, self.objects, self._rules.external)
-        for kind in self._rules.kinds:
-            self.kinds.activate(kind)
         self._read_pod = partial(read_pod, queued=self._rules.pods)
-        if self._rules.pods is not Pods.NONE:
-            self.objects.kinds[pod.KIND.group_kind] = pod.KIND
-            self.pump.readers[pod.KIND.group_kind] = self._read_pod
+        self.kinds = self._make_kinds()
         self.admin = AdminObjects(self.objects, self.pump, self.queues, self._events.cohort)
         self.writes = self._make_writes()
         self.term = self._make_term()
@@ -166,6 +161,16 @@ class Parts:
             writer=self.writer,
             deferral=self.deferral,
         )
+
+    def _make_kinds(self) -> Kinds:
+        """Make what follows kinds of jobs; those that the Configuration names are on from here."""
+        kinds = Kinds(self._around.client, self.pump, self.objects, self._rules.external)
+        for kind in self._rules.kinds:
+            kinds.activate(kind)
+        if self._rules.pods is not Pods.NONE:
+            self.objects.kinds[pod.KIND.group_kind] = pod.KIND
+            self.pump.readers[pod.KIND.group_kind] = self._read_pod
+        return kinds
 
     def _make_writes(self) -> LeaderWrites:
         return LeaderWrites(

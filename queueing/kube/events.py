@@ -14,6 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -174,7 +175,7 @@ class EventRecorder:
         # Many may wait for a while: bytes take a third of the room.
         body = msgspec.json.encode(self._event(series, note, now))
         where = EVENTS.within(regarding.namespace or "default")
-        self._submit(series, lambda: self._client.create(where, body))
+        self._submit(series, partial(self._client.create, where, body))
 
     def close(self) -> None:
         """Forget what was not written yet, so that no timer outlives the recorder."""
@@ -200,7 +201,7 @@ class EventRecorder:
         last = micro_time_text(series.last_seen)
         patch = {"series": {"count": series.count, "lastObservedTime": last}}
         target = EVENTS.at(series.name, series.regarding.namespace or "default")
-        self._submit(series, lambda: self._client.patch_merge(target, patch))
+        self._submit(series, partial(self._client.patch_merge, target, patch))
 
     def _submit(self, series: _Series, send: Callable[[], Awaitable[bytes]]) -> None:
         note = _Note(series, send, self._clock.monotonic())

@@ -26,7 +26,7 @@ from tests.controller.harness import (
 PRODUCT = str(Path(queueing.__file__).parent) + "/"
 SERVER = f"{PRODUCT}apiserver/"
 MODULES_MAX = 95
-CALLS_MAX = 805
+CALLS_MAX = 800
 ABSENT = {
     "credits",
     "checkpoints",

@@ -1,20 +1,19 @@
 """Collects the jobs and Workloads of a gang, and reads jobs that seem to be deleted."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from queueing.controller.jobs import prebuilt, slices
 from queueing.controller.jobs.alone import ALONE, JOINING
+from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Form, Gang
-from queueing.controller.jobs.managed import Managed
+from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.pod_alone import of_pod
 from queueing.controller.jobs.prebuilt_group import form_of_group
 from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
-from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key, name_of
 from queueing.translate import labels
-from queueing.translate.jobs.composition import GroupKind, prebuilt_name
+from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.jobs.gang_keys import group_of_workload, is_of_pods, workload_key
 from queueing.translate.jobs.gang_standing import as_admitted
 from queueing.translate.jobs.management import group_kind_of
@@ -26,23 +25,15 @@ from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.workloads import Workload
 
 _GONE_MAX = 10_000
-IsPart = Callable[[JobView], Awaitable[bool]]
-"""Says whether a job is queued as a part of the one that owns it. Raises KubeError."""
 
 
 class Membership:
     """Reads `objects`, and the API server only before a member counts as deleted."""
 
-    def __init__(
-        self,
-        objects: Objects,
-        writes: LeaderWrites,
-        is_managed: Managed,
-        is_part: IsPart,
-        elastic: Collection[GroupKind] = (),
-    ) -> None:
-        self._objects, self._writes, self._is_managed = objects, writes, is_managed
-        self._is_part, self._elastic = is_part, elastic
+    def __init__(self, dependencies: Dependencies, owners: Owners) -> None:
+        term, self._is_managed = dependencies.term, dependencies.is_managed
+        self._objects, self._writes, self._owners = term.objects, term.writes, owners
+        self._elastic = dependencies.rules.elastic
         self._gone: dict[str, None] = {}
         """Owners of groups, by uid, that the API server does not have any more."""
 
@@ -88,7 +79,9 @@ class Membership:
         candidates = [
             job
             for job in self._labelled(key)
-            if job.metadata.uid not in over and self._may_join(job) and not await self._is_part(job)
+            if job.metadata.uid not in over
+            and self._may_join(job)
+            and not await self._owners.is_part(job)
         ]
         return Gang(key=key, form=TOGETHER, candidates=candidates, jobs=jobs, workloads=workloads)
 
@@ -182,8 +175,9 @@ def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:
     """Return the gang that one Job is by itself, with its Workloads, the oldest first."""
-    past = any(one.finished and not is_superseded(one) for one in workloads)
-    over = job.metadata.deleting or job.ended or past
+    over = job.metadata.deleting or job.ended
+    for one in workloads:
+        over = over or (one.finished and not is_superseded(one))
     return Gang(
         key=job.key,
         form=form,

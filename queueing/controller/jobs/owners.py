@@ -8,7 +8,7 @@ import msgspec
 from queueing.controller.jobs.ancestry import Ancestry, QueuedElsewhere
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
-from queueing.kinds.owners import DEPTH_MAX, Owned, OwnerGoneError
+from queueing.kinds.owners import DEPTH_MAX, Owned, OwnerGoneError, OwnersError
 from queueing.kinds.registry import LOOKED_THROUGH
 from queueing.kube.errors import NotFoundError, NotPermittedError
 from queueing.translate.jobs.management import group_kind_of
@@ -34,6 +34,16 @@ class Owners:
             above = self._ancestry.unknown_above(job)
             if above is None or not await self._read(above, job.metadata.namespace):
                 return
+
+    async def is_part(self, job: JobView) -> bool:
+        """Say whether a job is queued with the one that owns it. Raises KubeError."""
+        if not job.metadata.owner_references:
+            return False
+        try:
+            await self.learn(job)
+            return self._ancestry.ancestor_of(job) is not None
+        except OwnersError:
+            return True  # its own look says so
 
     async def _read(self, above: OwnerReference, namespace: str) -> bool:
         """Take note of an owner as it is stored; False for one that may not be read.

@@ -52,9 +52,7 @@ class JobReconciler:
         self._is_managed = dependencies.is_managed
         self._ancestry = Ancestry(term.objects, self._is_managed)
         self._owners = Owners(term.objects, term.writes, self._ancestry)
-        self._membership = Membership(
-            term.objects, term.writes, self._is_managed, self._is_part, dependencies.rules.elastic
-        )
+        self._membership = Membership(dependencies, self._owners)
         self._evictions = Evictions(term)
         self._starting = Starting(dependencies, self._evictions)
         self._stopping = Stopping(dependencies)
@@ -196,16 +194,6 @@ class JobReconciler:
             return False  # what another controller queues it stops
         workloads = self._objects.workloads_for(job.metadata.uid)
         return any(self._barrier.holds(one, (job,)) for one in workloads)
-
-    async def _is_part(self, job: JobView) -> bool:
-        """Say whether a job is queued with the one that owns it. Raises KubeError."""
-        if not job.metadata.owner_references:
-            return False
-        try:
-            await self._owners.learn(job)
-            return self._ancestry.ancestor_of(job) is not None
-        except OwnersError:
-            return True  # its own look says so
 
     async def _act(self, gang: Gang, action: Action) -> None:
         match action:

@@ -1,6 +1,8 @@
 """Sends the writes of a gang's Workload."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any, assert_never
 
 from queueing.controller.job_pods import placed_pods
@@ -62,11 +64,10 @@ class WorkloadWriter:
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
-
-        def compose(priority: Priority) -> tuple[str, bytes]:
-            return gang.form.compose(members, priority, self._rules.labels_to_copy)
-
-        await self.create_composed(members, compose)
+        copied = self._rules.labels_to_copy
+        await self.create_composed(
+            members, partial(gang.form.compose, members, labels_to_copy=copied)
+        )
 
     async def create_composed(self, members: Sequence[JobView], compose: Compose) -> None:
         """Create the Workload of some jobs as it is composed, unless the class is missing."""
@@ -83,7 +84,7 @@ class WorkloadWriter:
             for job in members:
                 self._events.job(job, "ErrWorkloadCompose", str(error), warning=True)
             raise
-        last = max(members, key=lambda job: job.metadata.created)
+        last = max(members, key=attrgetter("metadata.created"))
         self._reporter.created(last.kind.kind, last.metadata)
         for job in members:
             said = f"Created Workload: {namespace}/{name}"

@@ -158,7 +158,8 @@ class Objects:
 
     def workloads_of(self, uid: str) -> list[Workload]:
         """Return the Workloads that belong to a Job, given by uid, the oldest first."""
-        found = [self.workloads[key] for key in self.workloads_by_owner.groups.get(uid, ())]
+        keys = self.workloads_by_owner.groups.get(uid, ())
+        found = list(map(self.workloads.__getitem__, keys))
         if len(found) > 1:
             found.sort(key=lambda one: (one.metadata.created, one.metadata.name))
         return found

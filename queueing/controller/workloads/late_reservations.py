@@ -37,8 +37,10 @@ class LateReservations:
         It may if this term decided its admission, or if its quota is free when newer late
         reservations do not count.
         """
+        if workload.metadata.life in self._ours:
+            return None
         key = workload.metadata.key
-        if workload.metadata.life in self._ours or not self._engine.exceeds(key):
+        if not self._engine.exceeds(key):
             return None
         if not self._engine.exceeds(key, self._newer_than(workload)):
             return None

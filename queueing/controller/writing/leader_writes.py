@@ -285,7 +285,11 @@ async def all_of(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
 
     The failure of one stops no other.
     """
-    for error in await outcomes(writes):
+    several = list(writes)
+    if len(several) == 1:
+        await several[0]
+        return
+    for error in await outcomes(several):
         if error is not None:
             raise error
 

@@ -142,8 +142,7 @@ def inject(template: PodTemplate, added: Injection) -> dict[str, Any]:
     wanted = (added.labels, added.annotations, added.node_selector)
     for (what, part, name), found, more in zip(_MAPS, _maps(template), wanted, strict=True):
         if more:
-            joined = _joined(what, found, more)
-            gained = {key: value for key, value in joined.items() if key not in found}
+            gained = _gained(what, found, more)
             if gained:
                 patch.setdefault(part, {})[name] = gained
     if added.tolerations:
@@ -189,12 +188,20 @@ def _back(found: Mapping[str, str], want: Mapping[str, str]) -> dict[str, str | 
 
 
 def _joined(what: str, first: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    for key in sorted(more):
-        if first.get(key, more[key]) != more[key]:
+    return {**first, **_gained(what, first, more)}
+
+
+def _gained(what: str, first: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Return what there is only in `more`. Raises ConflictError for a key with two values."""
+    gained = {}
+    for key, value in sorted(more.items()):
+        if key not in first:
+            gained[key] = value
+        elif first[key] != value:
             raise ConflictError(
-                f"conflicting values for {what} {key!r}: {first[key]!r} and {more[key]!r}"
+                f"conflicting values for {what} {key!r}: {first[key]!r} and {value!r}"
             )
-    return {**first, **more}
+    return gained
 
 
 def _together(first: Iterable[Toleration], more: Iterable[Toleration]) -> tuple[Toleration, ...]:

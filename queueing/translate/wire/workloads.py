@@ -206,8 +206,10 @@ class WorkloadStatus(Wire, frozen=True):
 
     def true_since(self, kind: str) -> float | None:
         """Return since when a condition is True; None when it is not."""
-        found = self.true_condition(kind)
-        return None if found is None else found.changed
+        for one in self.conditions:
+            if one.type == kind:
+                return one.changed if one.status == "True" else None
+        return None
 
     def changed(self, kind: str) -> float | None:
         """Return when a condition changed last; None when nobody ever wrote it."""
