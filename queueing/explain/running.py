@@ -41,7 +41,7 @@ def run_of(memory: Memory, charge: Charge) -> Run:
         threats=() if node is None else tuple(_threats(memory, charge, node)),
         protected_until=told(protected) if protected > memory.clock else None,
         claims=()
-        if holder.flavors  # a slice, which shares with others of its job, and by no claim
+        if holder.pod_sets  # a slice, which shares with others of its job, and by no claim
         else tuple(dict.fromkeys(one.claim for one in holder.parts)),
         promised=is_needed(memory, holder.key),
         credit="" if node is None else _credit(node),
