@@ -8,6 +8,7 @@ from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
+from queueing.core.topology.assignment import Occupancy
 from queueing.core.usage import occupancies, use_of
 from queueing.state.intake.joining import heed_siblings
 from queueing.state.intake.variants import less_favorable
@@ -119,7 +120,9 @@ def _holder(
     memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit
 ) -> Holder:
     fact, pod_sets = item.fact, decision.pod_sets
-    given = occupancies(zip(pod_sets, fact.pod_sets, strict=False))
+    given: tuple[Occupancy, ...] = ()
+    if fact.slice_of and memory.settings.grows_in_place:
+        given = occupancies(zip(pod_sets, fact.pod_sets, strict=False))
     use = use_of(fact.pod_sets, pod_sets, fact.slice_of) if item.peers.demand.claims else None
     return Holder(
         key=fact.key,
@@ -134,5 +137,5 @@ def _holder(
         parts=() if use is None else use.parts,
         own=use.own if use is not None and use.parts else None,
         pod_sets=pod_sets if fact.slice_of else (),
-        places=given if fact.slice_of and memory.settings.grows_in_place else (),
+        places=given,
     )
