@@ -15,6 +15,8 @@ from queueing.core.decisions import Outcome, Preempt, Verdict
 EVICTED_AFTER_S = 1.0
 """Seconds from the choice of a victim to its eviction: little beside the time that pods take to
 leave, and long beside the writes that are on their way."""
+ASKED_AGAIN_S = 0.01
+"""Seconds until the engine is asked again whose round has paused."""
 
 
 class LateEvictions:
@@ -35,9 +37,15 @@ class LateEvictions:
         """Evict, or spare, each victim when its time has come; for ever."""
         while True:
             due, decision, decided = await self._held.get()
-            await asyncio.sleep(max(0.0, due - self._term.clock.monotonic()))
+            while self._is_early(due):
+                left_s = due - self._term.clock.monotonic()
+                await asyncio.sleep(max(left_s, ASKED_AGAIN_S))
             if self._term.engine.stands_by(decision):
                 self._evict(decision, decided)
             else:
                 self._term.engine.settle(Outcome(decision=decision, verdict=Verdict.WITHDRAWN))
                 self._term.queues.cycle.set()
+
+    def _is_early(self, due: float) -> bool:
+        """Say whether it is not time yet; promises may be taken back until a round has ended."""
+        return self._term.clock.monotonic() < due or self._term.engine.is_within_round

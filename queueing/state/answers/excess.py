@@ -7,6 +7,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import Key, Uid
 from queueing.core.placed_usage import joined, places_of
 from queueing.state.memory.memory import Memory
+from queueing.state.queues.peers import READY
 
 
 def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
@@ -34,24 +35,27 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     """Say whether the eviction of a workload is needed: others were promised what it gives back.
 
     That is its quota or its place. What is kept elsewhere for one that is moved it would not need.
+    Those that share a claim go together. A preemptor that is about to be judged needs it still.
     """
     charge = memory.ledger.charges.get(victim)
     if charge is None or not charge.holder.evicted or not memory.rules.promises:
         return False
-    marked, uids = memory.marks.get(victim, Uid("")), memory.workloads.uids
-    placing = memory.passes.get(uids.get(memory.ledger.evicting.get(victim, marked), Key("")))
+    marked = memory.marks.get(victim, Uid(""))
+    preemptor = memory.workloads.uids.get(memory.ledger.evicting.get(victim, marked), Key(""))
+    placing, item = memory.passes.get(preemptor), memory.items.get(preemptor)
     if placing is not None and placing.decision is None:
         return True  # the preemptor holds quota, and waits for the place
-    item = memory.items.get(uids.get(marked, Key("")))
-    if item is not None and item.wait is None:
-        return True  # this leader has not judged the preemptor yet
-    holder = charge.holder
+    if item is not None and (item.wait is None or item.peers.stand is READY):
+        return True
+    holder = memory.ledger.users.together(charge.holder)
     root, promised = memory.root_of(holder.queue), memory.ledger.promised.values()
-    if root is None or not any(memory.root_of(one.queue) is root for one in promised):
+    placed = any(one.kept for one in memory.passes.values())
+    if root is None or not (placed or any(memory.root_of(one.queue) is root for one in promised)):
         return False  # it may hold more than its quota now, but nobody waits for it to leave
     with memory.tree.attempt():
-        if holder.elsewhere is not None:
-            memory.tree.remove_usage(holder.queue, holder.elsewhere)
+        for one in holder.members or (holder,):
+            if one.elsewhere is not None:
+                memory.tree.remove_usage(one.queue, one.elsewhere)
         places = joined(places_of(holder.usage))
         has_place = all(map(memory.tree.forest.has_room, places))
         return not has_place or _is_short(memory, holder)

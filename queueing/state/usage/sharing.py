@@ -109,6 +109,11 @@ class Users:
             elif all(one.key in victims for one in party):
                 yield _as_one(party)
 
+    def together(self, holder: Holder) -> Holder:
+        """Return a holder joined with those that share a claim with it, if there are any."""
+        party = self._party(holder)
+        return holder if len(party) == 1 else _as_one(party)
+
     def _party(self, holder: Holder) -> list[Holder]:
         """Return all holders that are connected to one by shared claims, in order of their keys.
 

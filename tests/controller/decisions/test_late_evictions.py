@@ -1,12 +1,16 @@
 """A victim goes a moment after it was chosen, and stays if nobody needs it to go by then."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
-from queueing.controller.decisions.late_evictions import EVICTED_AFTER_S, LateEvictions
+from queueing.controller.decisions.late_evictions import (
+    ASKED_AGAIN_S,
+    EVICTED_AFTER_S,
+    LateEvictions,
+)
 from queueing.controller.term import Term
 from queueing.core.decisions import Preempt
 from queueing.core.facts import Condition, PreemptionPolicy
@@ -45,8 +49,14 @@ class Scene:
                 self.late.hold(decision, 1.0)
 
 
-def played(meanwhile: Callable[[Scene], object]) -> Scene:
-    """Return a scene in which something happens between the choice and the eviction."""
+async def _nothing(_: Scene) -> None:
+    pass
+
+
+def played(
+    meanwhile: Callable[[Scene], object], later: Callable[[Scene], Awaitable[None]] = _nothing
+) -> Scene:
+    """Return a scene in which something happens between the choice and the eviction, or later."""
 
     async def whole(clock: LoopClock) -> Scene:
         scene = Scene(clock)
@@ -56,6 +66,7 @@ def played(meanwhile: Callable[[Scene], object]) -> Scene:
         assert not scene.evicted
         meanwhile(scene)
         await asyncio.sleep(EVICTED_AFTER_S)
+        await later(scene)
         running.cancel()
         check_invariants(scene.cluster.engine)
         return scene
@@ -100,3 +111,21 @@ def test_a_victim_that_somebody_else_tells_to_leave_is_not_told_again() -> None:
         scene.cluster.observe(replace(fact, active=False, conditions=conditions))
 
     assert not played(is_deactivated).evicted
+
+
+def test_while_a_round_pauses_nobody_is_asked_whether_a_victim_is_needed() -> None:
+    """Promises may be taken back until the round ends."""
+
+    def pauses(scene: Scene) -> None:
+        engine = scene.cluster.engine
+        scene.cluster.observe(workload("third", {"cpu": 5_000}, priority=3))
+        engine.cycle(1.0, pause=lambda: True)
+        assert engine.is_within_round
+
+    async def goes_on(scene: Scene) -> None:
+        assert not scene.evicted, "its time has come, but the round has not ended"
+        while scene.cluster.engine.is_within_round:
+            scene.cluster.engine.cycle(1.0, pause=lambda: False)
+        await asyncio.sleep(ASKED_AGAIN_S)
+
+    assert played(pauses, goes_on).evicted == [VICTIM]
