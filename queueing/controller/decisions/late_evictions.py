@@ -6,11 +6,14 @@ stored meanwhile: a new leader chooses anew.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import NoReturn
 
 from queueing.controller.term import Term
 from queueing.core.decisions import Outcome, Preempt, Verdict
+
+logger = logging.getLogger(__name__)
 
 EVICTED_AFTER_S = 1.0
 """Seconds from the choice of a victim to its eviction: little beside the time that pods take to
@@ -43,6 +46,9 @@ class LateEvictions:
             if self._term.engine.stands_by(decision):
                 self._evict(decision, decided)
             else:
+                logger.info(
+                    "%s stays: what it would give back is needed no more", decision.workload
+                )
                 self._term.engine.settle(Outcome(decision=decision, verdict=Verdict.WITHDRAWN))
                 self._term.queues.cycle.set()
 
