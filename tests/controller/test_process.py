@@ -121,8 +121,9 @@ async def test_who_does_not_lead_shows_what_it_watches(world: MakeWorld) -> None
             leading = group.create_task(first.run())
             await eventually(lambda: first.reporter.readiness.leading)
             standing_by = group.create_task(second.run())
-            await w.make(job("runs"), job("waits"))
+            await w.make(job("runs"))
             await w.workload("runs", true("Admitted"))
+            await w.make(job("waits"))
             for series in FOLLOWED:
                 await shows(second, f'{series}replica_role="follower"')
             assert "kueue_admitted_workloads_total" not in await exposed(second)

@@ -227,7 +227,7 @@ async def test_a_refused_member_keeps_or_stops_all_others(
 async def test_a_start_that_meets_a_passing_fault_is_completed(
     definitions: list[Wire], fault: Fault
 ) -> None:
-    async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE) as w:
+    async with gang_world(definitions, cluster_queue("3"), LOCAL_QUEUE, http=True) as w:
         left = [2]
 
         def fail_twice(call: HttpRequest) -> Fault | None:
