@@ -39,7 +39,7 @@ def some_world(random: Random, mode: Compatibility) -> ObedientCluster:
 def happen(world: ObedientCluster, random: Random, step: int) -> None:
     """Let anything happen that is no decision."""
     name, draining = random.choice(HOSTS), world.draining()
-    match random.choice(("drain", "drain", "others", "gone", "back", "late", "leader")):
+    match random.choice(("drain", "drain", "others", "gone", "back", "late", "leader", "later")):
         case "drain" if draining:
             world.drain(random.choice(draining))
         case "others":
@@ -74,8 +74,6 @@ def look_at(world: ObedientCluster, facts: dict[Key, WorkloadFact]) -> Counter[s
         if isinstance(one, Preempt):
             assert facts[one.workload].priority < facts[one.preemptor].priority
             seen["for places"] += facts[one.preemptor].holds_quota
-    if not world.settings.rules.promises:
-        return seen
     for name, count in pods_on(world).items():
         assert count <= max(CORES, before[name]), f"{count} pods on {name}"
     return seen

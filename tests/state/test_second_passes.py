@@ -331,6 +331,19 @@ def test_first_places_are_preempted_for_if_need_be(mode: Compatibility) -> None:
     check_invariants(engine)
 
 
+@pytest.mark.parametrize("mode", list(Compatibility))
+def test_nobody_is_placed_where_a_victim_still_runs_at_the_next_attempt(
+    mode: Compatibility,
+) -> None:
+    engine = started(Settings(compatibility=mode), LOWER, LOW, awaiting("w", 2))
+    engine.cycle(1.0)
+    engine.observe(leaving(LOW))
+    assert told(engine, 3.0)[-1] == "Strand team/w"
+    check_invariants(engine)
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert places(pass_of(engine, 4.0)) == [on(b=2)]
+
+
 def test_a_victim_is_needed_as_long_as_a_second_pass_waits_for_its_place() -> None:
     engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
     victim = next(one for one in engine.cycle(1.0).decisions if isinstance(one, Preempt))

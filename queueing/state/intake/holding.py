@@ -98,7 +98,8 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
         holder = holder_of(replace(fact, admission=placed), memory.settings)
     else:
         holder = holder_of(fact, memory.settings)
-    if pending is not None and pending.kept and key not in memory.ledger.evicting:
+    promises = memory.rules.promises and key not in memory.ledger.evicting
+    if promises and pending is not None and pending.kept:
         holder = replace(holder, elsewhere=used_at(fact, holder.usage, pending.kept))
     if fact.uid in memory.credits.demoted:
         holder = replace(holder, priority=LOWEST_PRIORITY)
