@@ -278,11 +278,13 @@ def test_a_workload_of_one_pod_keeps_its_place(mode: Compatibility) -> None:
     assert places(pass_of(started(moves, alone))) == [on(b=2)]
 
 
-LOWER = cluster_queue(
-    "main",
-    {"default": {"cpu": quota(100_000)}},
-    preemption=preemption(within=PreemptionPolicy.LOWER_PRIORITY),
-)
+def limited(cpu: int) -> Fact:
+    """Return the queue with so many millicores, which preempts lower priorities."""
+    policy = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
+    return cluster_queue("main", {"default": {"cpu": quota(cpu)}}, preemption=policy)
+
+
+LOWER = limited(100_000)
 LATE = Key("team/late")
 
 
@@ -361,6 +363,30 @@ def test_nobody_takes_the_places_that_a_victim_leaves_to_a_second_pass() -> None
     check_invariants(engine)
     engine.observe(Gone(Kind.WORKLOAD, "team/low"))
     assert "Place team/w" in told(engine, 3.0)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.WITHDRAWN, Verdict.REFUSED])
+def test_a_victim_that_is_spared_keeps_what_other_victims_leave_to_it(verdict: Verdict) -> None:
+    """It waits for its place on b, and is itself chosen for its quota, but stays."""
+    engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
+    engine.cycle(1.0)
+    engine.observe(leaving(LOW))
+    engine.observe(limited(3_000))
+    engine.observe(node("c", 2))
+    engine.observe(replace(workload("high", {"cpu": 2000}, local_queue="team/main"), priority=9))
+    (evicted,) = (one for one in engine.cycle(1.5).decisions if isinstance(one, Preempt))
+    assert evicted.workload == "team/w"
+    engine.observe(Gone(Kind.WORKLOAD, "team/high"))
+    engine.observe(Gone(Kind.NODE, "c"))
+    engine.settle(Outcome(decision=evicted, verdict=verdict))
+    check_invariants(engine)
+    engine.observe(LOWER)
+    engine.observe(replace(workload("late", {"cpu": 2000}, local_queue="team/main"), priority=1))
+    assert "Wait team/late" in told(engine, 2.0)
+    check_invariants(engine)
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert told(engine, 4.0) == ["Place team/w", "Wait team/late"]
+    check_invariants(engine)
 
 
 @pytest.mark.parametrize(

@@ -148,10 +148,18 @@ def _turn_ready(memory: Memory, key: Key) -> None:
 
 
 def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
-    """Undo the preemption of a victim whose eviction was not written."""
+    """Undo the preemption of a victim whose eviction was not written.
+
+    One that waits for a second pass is promised again what it had before, and tried at once: it may
+    have been promised to others since.
+    """
     preemptor = memory.ledger.spare(victim.key)
-    charge = memory.ledger.charges.get(victim.key)
-    if charge is not None:
-        memory.doubt_promises(memory.root_of(charge.holder.queue))
+    pending = memory.passes.get(victim.key)
+    if preemptor is not None and pending is not None:
+        pending.due = memory.clock
+        charge(memory, victim)
+    found = memory.ledger.charges.get(victim.key)
+    if found is not None:
+        memory.doubt_promises(memory.root_of(found.holder.queue))
     for pairs in memory.pairs.values():
         pairs.retract(preemptor, victim.uid)
