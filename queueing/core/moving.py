@@ -85,9 +85,9 @@ class Moving:
         The workloads of the head's own tree of cohorts are looked at.
         """
         asked, charged = self.placing.required(answer), answer.charged
-        if asked is None or any(n > self.node.available(one) for one, n in charged.items()):
+        if not asked or any(n > self.node.available(one) for one, n in charged.items()):
             return []
-        flavor, pods = asked
+        flavor, pods = asked[0]
         tree = home(self.tree.forest.memories(flavor), pods.topology).tree
         domains, room = self._by_domain(flavor, tree, pods), self.placing.room(flavor, pods)
         place = tree.domains.place
@@ -152,11 +152,13 @@ class Moving:
         place though all are gone, or one of them has none beside it.
         """
         asked, condition = self.placing.required(answer), self.placing.condition(answer)
-        if asked is None or condition is None:
+        if condition is None:
             return None
 
         def has_place() -> bool:  # most answers are clear from the number of pods that fit
-            return self.placing.may_fit(*asked, domain) and condition()
+            if len(asked) == 1 and not self.placing.may_fit(*asked[0], domain):
+                return False  # of several, each may go into another domain
+            return condition()
 
         with self.tree.attempt():
             for one in tenants:

@@ -21,7 +21,7 @@ from queueing.core.facts import (
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
+from queueing.core.names import CheckName, CohortName, FlavorName, Key, PodSetName, QueueName
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import HOSTNAME
@@ -127,6 +127,19 @@ def test_who_is_moved_gets_a_place_elsewhere_and_the_gang_its_rack() -> None:
     check_invariants(world.engine)
     assert moves(world) == [(MOVED, GANG)]
     assert (hosts_of(world, GANG), hosts_of(world, MOVED)) == ({"a": 4}, {"b": 1})
+
+
+def test_a_rack_is_opened_for_the_second_of_two_sets_that_need_one_each() -> None:
+    """The racks have 4, 2 and 1 cores left: the first set fits into the first one as it is."""
+    world = cluster(host("c", "r3", 1), running("small", MOVABLE, b=1), quota=20)
+    gang = pending("gang", 4, rack=True)
+    (held,) = gang.pod_sets
+    sets = [replace(held, name=PodSetName(f"of {count}"), count=count) for count in (4, 3)]
+    world.observe(replace(gang, pod_sets=tuple(sets)))
+    world.rest()
+    check_invariants(world.engine)
+    assert moves(world) == [(MOVED, GANG)]
+    assert hosts_of(world, GANG) == {"a": 4, "b": 3}
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["as told", "before it is told"])

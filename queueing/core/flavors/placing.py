@@ -105,11 +105,17 @@ class Placing:
             found = self._find(wanted, self._now if leaving else self._when_empty)
         answer.places = placements(found)
 
-    def required(self, answer: Assignment) -> tuple[FlavorName, PodSetRequest] | None:
-        """Return the first pod set that must be in one domain, with its flavor; None for none."""
-        wanted = self.wanted(answer)
-        found = ((flavor, one) for flavor, several in wanted.items() for one in several)
-        return next((one for one in found if one[1].topology.required), None)
+    def required(self, answer: Assignment) -> list[tuple[FlavorName, PodSetRequest]]:
+        """Return the pod sets that must be in one domain each, with their flavors.
+
+        Of a leader with its workers it is the first, as both are in the same domain.
+        """
+        found: dict[str, tuple[FlavorName, PodSetRequest]] = {}
+        for flavor, several in self.wanted(answer).items():
+            for one in several:
+                if one.topology.required:
+                    found.setdefault(one.topology.group or f"/{one.name}", (flavor, one))
+        return list(found.values())
 
     def find(self, wanted: Wanted) -> Mapping[PodSetName, Placement] | None:
         """Return places that all pod sets have now; None if any has none."""
