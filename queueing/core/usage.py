@@ -147,13 +147,17 @@ def held_places(
 
 
 def remaining_pod_sets(workload: WorkloadFact) -> tuple[PodSetAssignment, ...]:
-    """Return what pod sets were admitted with, without the places of pods beyond their count."""
+    """Return what pod sets were admitted with, at the places where pods may be that are left.
+
+    Which pods ended is not known: not even an index tells it, as new pods of a job that grew take
+    places before those of older ones.
+    """
     admitted = () if workload.admission is None else workload.admission.pod_sets
     counts = {one.name: one.count for one in workload.pod_sets}
     return tuple(
         one
         if one.placement is None or one.placement.count <= counts.get(one.name, 0)
-        else replace(one, placement=one.placement.first(counts.get(one.name, 0)))
+        else replace(one, placement=one.placement.any_of(counts.get(one.name, 0)))
         for one in admitted
     )
 

@@ -13,7 +13,7 @@ from queueing.core.topology.requests import TopologyRequest
 from queueing.testing.builders import workload
 from queueing.testing.invariants import check_invariants
 from queueing.testing.obedient import ObedientCluster
-from tests.state.hosts import CPU, QUEUE, node, on
+from tests.state.hosts import CPU, QUEUE, node, on, used
 from tests.state.test_second_passes import placed
 
 JOB = "team/w uid"
@@ -91,16 +91,52 @@ def test_a_job_grows_where_there_is_room_only_for_what_it_adds() -> None:
     check_invariants(world.engine)
 
 
-def test_a_job_that_shrinks_leaves_the_places_at_the_end() -> None:
-    world = running(a=2, c=2)
-    fact = world.workloads[Key("team/w")]
-    world.observe(replace(fact, pod_sets=(replace(fact.pod_sets[0], count=1),)))
+def shrunk(world: ObedientCluster, name: str, count: int) -> None:
+    """Let only so many pods of a slice be left."""
+    fact = world.workloads[Key(f"team/{name}")]
+    world.observe(replace(fact, pod_sets=(replace(fact.pod_sets[0], count=count),)))
     check_invariants(world.engine)
-    assert free(world) == {"a": 3, "b": 4, "c": 4}
+
+
+def test_a_job_that_shrinks_is_charged_wherever_the_pods_may_be_that_are_left() -> None:
+    world = running(a=2, c=2)
+    shrunk(world, "w", 3)
+    assert free(world) == {"a": 2, "b": 4, "c": 2}
+    shrunk(world, "w", 1)
+    assert free(world) == {"a": 3, "b": 4, "c": 3}
     world.observe(wanting("v", 2))
     world.cycle()
     check_invariants(world.engine)
-    assert place_of(world, "v") == on(a=2)
+    assert place_of(world, "v") == on(a=1, c=1)
+    replaced(world, "w")
+    shrunk(world, "v", 0)
+    assert free(world) == {"a": 4, "b": 4, "c": 4}
+
+
+def test_a_job_that_grew_and_shrinks_is_charged_where_its_oldest_pods_are() -> None:
+    """The pods of w are on c, and those that v added before them in the order of the nodes."""
+    world = running(None, placed("full", 1, "", b=4), used("c", 2), c=2)
+    world.observe(wanting("v", 3))
+    world.cycle()
+    assert place_of(world, "v") == on(a=1, c=2)
+    replaced(world, "w")
+    shrunk(world, "v", 2)
+    assert free(world) == {"a": 3, "b": 0, "c": 0}
+
+
+def test_a_job_that_grows_again_is_kept_more_places_than_it_has_pods() -> None:
+    """Its one pod is on a, b or c, and the second may be on another of them."""
+    world = running(a=1, b=1, c=1)
+    shrunk(world, "w", 1)
+    world.observe(wanting("v", 2))
+    world.cycle()
+    check_invariants(world.engine)
+    assert place_of(world, "v") == on(a=1, b=1, c=1)
+    replaced(world, "w")
+    world.observe(wanting("u", 4))
+    world.cycle()
+    check_invariants(world.engine)
+    assert place_of(world, "u") == on(a=2, b=1, c=1)
 
 
 def test_where_a_place_is_gone_a_job_that_grows_gets_others_for_all_pods() -> None:

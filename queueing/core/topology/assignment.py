@@ -37,13 +37,13 @@ class Assignment:
         """How many pods have a domain. Pods beyond the last whole slice have none."""
         return sum(one.count for one in self.domains)
 
-    def first(self, count: int) -> "Assignment":
-        """Return the places of so many pods: those at the end of the domains lose theirs."""
-        kept: list[Domain] = []
-        for one in self.domains:
-            here = min(one.count, count - sum(domain.count for domain in kept))
-            kept += [Domain(one.values, here)] if here > 0 else []
-        return Assignment(self.levels, tuple(kept))
+    def any_of(self, count: int) -> "Assignment":
+        """Return all places where so many of the pods may be, whichever of them are left.
+
+        Those can be more places than pods: in no domain there are more than `count`.
+        """
+        kept = (Domain(one.values, min(one.count, count)) for one in self.domains)
+        return Assignment(self.levels, tuple(one for one in kept if one.count > 0))
 
     def beyond(self, before: "Assignment | None") -> "Assignment":
         """Return the places that were not there before."""

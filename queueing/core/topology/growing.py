@@ -22,13 +22,14 @@ def grown(
 ) -> Placed | Unplaced:
     """Return the places that pods keep, and find others for as many as there are more now.
 
-    If there are fewer, those at the end of the domains go. What is kept must be counted as used.
+    Pods may be kept more places than they are, if it is not known which of them ended before. What
+    is kept must be counted as used.
     """
     led = None if leader is None else leader.kept
     kept = workers.kept or Assignment((), ())
     more = workers.count - kept.count
     if more <= 0:
-        return Placed(kept.first(workers.count), led)
+        return Placed(kept.any_of(workers.count), led)
     found = search(memory, replace(workers, count=more), None, terms)
     if isinstance(found, Unplaced):
         return found
