@@ -55,6 +55,14 @@ class Holder:
         return not (self.evicted or self.promised)
 
     @property
+    def counted(self) -> Mapping[FlavorResource, int]:
+        """What is gone from the usage if it becomes a victim: at the places that are kept for it.
+
+        Of one that is evicted it is what it still holds.
+        """
+        return self.usage if self.elsewhere is None or self.evicted else self.elsewhere
+
+    @property
     def use(self) -> Use:
         """What it holds, with claims that others may use kept apart."""
         return Use(self.usage if self.own is None else self.own, self.parts)

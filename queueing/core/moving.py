@@ -169,7 +169,7 @@ class Moving:
             return self._resettled(answer, gone)
 
     def _charge(self, one: Tenant, sign: int) -> None:
-        self.tree.add_usage(one.holder.queue, one.holder.usage, sign)
+        self.tree.add_usage(one.holder.queue, one.holder.counted, sign)
 
     def _resettled(self, answer: Assignment, gone: Sequence[Tenant]) -> Opening | None:
         """Place the gang, then those who went, the largest first; None if one has no place."""

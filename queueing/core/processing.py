@@ -100,7 +100,7 @@ class Draft:
         """Show the tree, within the context, as it will be when the victims so far have left."""
         with self.world.tree.attempt():
             for holder in self._leaving:
-                self.world.tree.remove_usage(holder.queue, holder.usage)
+                self.world.tree.remove_usage(holder.queue, holder.counted)
             yield
 
     def fits(self, entry: Entry) -> bool:

@@ -80,7 +80,7 @@ def _whose_end_helps(
         if enough():
             return None
         with memory.tree.attempt():
-            memory.tree.remove_usage(holder.queue, holder.usage)
+            memory.tree.remove_usage(holder.queue, holder.counted)
             if has_place():
                 return holder.key
     return None

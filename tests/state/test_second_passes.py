@@ -358,7 +358,7 @@ def test_nobody_takes_the_places_that_a_victim_leaves_to_a_second_pass() -> None
     engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
     engine.cycle(1.0)
     engine.observe(leaving(LOW))
-    engine.observe(replace(workload("late", {"cpu": 1000}, local_queue="team/main"), priority=9))
+    engine.observe(replace(workload("late", {"cpu": 1000}, local_queue="team/main"), priority=5))
     assert told(engine, 2.0) == ["Wait team/late"]
     check_invariants(engine)
     engine.observe(Gone(Kind.WORKLOAD, "team/low"))
@@ -386,6 +386,39 @@ def test_a_victim_that_is_spared_keeps_what_other_victims_leave_to_it(verdict: V
     check_invariants(engine)
     engine.observe(Gone(Kind.WORKLOAD, "team/low"))
     assert told(engine, 4.0) == ["Place team/w", "Wait team/late"]
+    check_invariants(engine)
+
+
+def test_a_higher_priority_stops_a_second_pass_for_what_is_kept_for_it() -> None:
+    engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
+    engine.cycle(1.0)
+    engine.observe(leaving(LOW))
+    engine.observe(replace(workload("late", {"cpu": 2000}, local_queue="team/main"), priority=9))
+    assert told(engine, 2.0) == ["Preempt team/w", "Wait team/late"]
+    check_invariants(engine)
+    engine.observe(leaving(awaiting("w", 2)))
+    engine.observe(Gone(Kind.WORKLOAD, "team/w"))
+    assert told(engine, 3.0) == []
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    assert told(engine, 4.0) == ["Admit team/late"]
+    check_invariants(engine)
+
+
+def test_a_victim_that_was_promised_a_place_is_stopped_for_that_place() -> None:
+    """One pod of w is to go from a to c. Without w, c has two cores for high, and a none."""
+    facts = (node("a", 2), node("c", 2), leaving(placed("low", 2, "", c=1)))
+    w = replace(placed("w", 1, "a", a=1, b=1), priority=1)
+    engine = started(Settings(evicts_unplaceable=False), LOWER, *facts, w, used("a", 2))
+    engine.observe(used("b", 1))
+    assert told(engine, 1.0) == ["Strand team/w"]
+    engine.observe(replace(workload("high", {"cpu": 2000}, local_queue="team/main"), priority=9))
+    assert told(engine, 1.5) == ["Preempt team/w", "Wait team/high"]
+    check_invariants(engine)
+    engine.observe(Gone(Kind.WORKLOAD, "team/low"))
+    engine.observe(Gone(Kind.WORKLOAD, "team/w"))
+    (found,) = engine.cycle(2.0).decisions
+    assert isinstance(found, Admit)
+    assert [one.placement for one in found.pod_sets] == [on(c=1)]
     check_invariants(engine)
 
 

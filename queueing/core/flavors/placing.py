@@ -101,7 +101,7 @@ class Placing:
         leaving = list(victims)
         with self._tree.attempt():
             for one in leaving:
-                self._tree.remove_usage(one.queue, one.usage)
+                self._tree.remove_usage(one.queue, one.counted)
             found = self._find(wanted, self._now if leaving else self._when_empty)
         answer.places = placements(found)
 

@@ -68,7 +68,7 @@ class Target:
 
     def leave(self, tree: QuotaTree) -> None:
         """Take away what the victim uses, and charge what is kept for it."""
-        tree.remove_usage(self.holder.queue, self.holder.usage)
+        tree.remove_usage(self.holder.queue, self.holder.counted)
         if self.elsewhere is not None:
             tree.add_usage(self.holder.queue, self.elsewhere)
 

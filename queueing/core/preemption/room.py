@@ -70,16 +70,16 @@ class Room:
 
     def clear(self, holder: Holder) -> None:
         """Remove a victim's usage."""
-        self._tree.remove_usage(holder.queue, holder.usage)
+        self._tree.remove_usage(holder.queue, holder.counted)
 
     def restore(self, holder: Holder) -> None:
         """Add a victim's usage again."""
-        self._tree.add_usage(holder.queue, holder.usage)
+        self._tree.add_usage(holder.queue, holder.counted)
 
     def fill_back(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
         """Return the victims that are needed."""
 
         def charge(one: Target, sign: int) -> None:
-            self._tree.add_usage(one.holder.queue, one.holder.usage, sign)
+            self._tree.add_usage(one.holder.queue, one.holder.counted, sign)
 
         return needed(targets, charge, lambda: self.fits(borrowing=borrowing))

@@ -48,7 +48,7 @@ class VictimSearch:
             return Grade.NO_CANDIDATES, cell.height_of_fit(amount)[0]
         with self.tree.attempt():
             for target in targets:
-                self.tree.remove_usage(target.holder.queue, target.holder.usage)
+                self.tree.remove_usage(target.holder.queue, target.holder.counted)
             borrow = cell.height_of_fit(amount)[0]
         if any(target.reason is PreemptionReason.IN_CLUSTER_QUEUE for target in targets):
             return Grade.PREEMPT, borrow

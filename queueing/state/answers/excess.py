@@ -74,4 +74,4 @@ def _is_short(memory: Memory, holder: Holder) -> bool:
 
 def _remove(memory: Memory, holder: Holder) -> None:
     if memory.tree.has_queue(holder.queue):
-        memory.tree.remove_usage(holder.queue, holder.usage)
+        memory.tree.remove_usage(holder.queue, holder.counted)

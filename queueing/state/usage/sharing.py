@@ -168,6 +168,8 @@ def _as_one(party: list[Holder]) -> Holder:
     for one in party:
         for resource, amount in one.usage.items():
             usage[resource] = usage.get(resource, 0) + amount
+    kept = [place for one in party for place in places_of(one.counted)]
+    waits = any(one.elsewhere is not None for one in party)
     latest = max(party, key=lambda one: (one.stake is not None, one.protected_until, one.uid))
     return replace(
         party[0],
@@ -175,6 +177,7 @@ def _as_one(party: list[Holder]) -> Holder:
         timestamp=min(one.timestamp for one in party),
         reserved_at=min(one.reserved_at for one in party),
         usage=placed(usage, [place for one in party for place in places_of(one.usage)]),
+        elsewhere=placed(usage, kept) if waits else None,
         stake=latest.stake and replace(latest.stake, started=latest.started),
         parts=(),
         own=None,
