@@ -15,6 +15,7 @@ from queueing.core.facts import (
     Fact,
     Gone,
     Kind,
+    NodeUsageFact,
     PreemptionPolicy,
     StopPolicy,
     Strategy,
@@ -387,6 +388,22 @@ def test_a_place_that_is_kept_on_a_node_that_goes_is_kept_on_another(further: bo
     assert world.running() == []
     world.rest()
     assert world.running() == [GANG, MOVED] if further else [GANG]
+
+
+def test_a_place_that_is_kept_no_more_is_given_to_who_waits_for_it() -> None:
+    """Two pods are to go to b and c; as c is taken, what was kept on b is free."""
+    taken = NodeUsageFact(name="b", usage={CPU: 2})
+    world = cluster(host("c", "r3", 1), taken, running("small", MOVABLE, a=2))
+    world.observe(pending("gang", 4, rack=True))
+    world.cycle()
+    assert moves(world) == [(MOVED, GANG)]
+    world.observe(pending("late", 1))
+    world.cycle()
+    assert LATE not in world.running()
+    world.observe(replace(taken, name="c"))
+    world.cycle()
+    check_invariants(world.engine)
+    assert hosts_of(world, LATE) == {"b": 1}
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,9 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
                 finished = not memory.ready
                 if run.shall_stop(budget):
                     return _cycle(memory, run, finished=False)
-    if memory.unsettled:
-        settle_elsewhere(memory)
+        if finished and memory.unsettled:
+            settle_elsewhere(memory)
+            finished = not memory.ledger.changes.vacated
     return _cycle(memory, run, finished=True)
 
 
@@ -165,6 +166,7 @@ class _Run:
             yield from self.serve(promised)
         if self.memory.unsettled:
             settle_elsewhere(self.memory)
+            wake_waiting(self.memory)
         if self.memory.returning and (moved := returning(self.memory)):
             yield from self.serve(moved)
         if rising and (better := still(self.memory, rising)):

@@ -222,6 +222,7 @@ class Ledger:
 
     def keep(self, key: Key, elsewhere: Mapping[FlavorResource, int]) -> None:
         """Keep this for a victim that is moved, in place of what was kept."""
+        self._vacate(self.moving[key], places_of(elsewhere))
         self.moving[key] = elsewhere
         self._mark(self.charges[key], evicted=True)
 
