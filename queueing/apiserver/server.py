@@ -96,7 +96,16 @@ class EmbeddedServer:
             self.api.writes.create_or_replace(document)
 
     def drop_watches(self) -> None:
-        """End every open watch, as a restarting server does."""
+        """End every open watch, as a restarting server does.
+
+        Raises RuntimeError when none is open: of clients in this process we know no watch.
+        """
+        if not self._watchers:
+            raise RuntimeError("no watch is open over a connection")
+        self.end_watches()
+
+    def end_watches(self) -> None:
+        """End the watches that are open, if any."""
         for watcher in tuple(self._watchers.values()):
             watcher.close()
 
@@ -263,7 +272,7 @@ async def _listening(server: EmbeddedServer, host: str, port: int) -> AsyncItera
     try:
         yield
     finally:
-        server.drop_watches()
+        server.end_watches()
         with suppress(asyncio.CancelledError):
             await runner.cleanup()
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 import yaml
 
 from queueing.apiserver.server import Fault, serve
@@ -56,6 +57,11 @@ async def test_dropped_watches_end_cleanly(world: Any) -> None:
         world.server.drop_watches()
         async with asyncio.timeout(10):
             assert await answer.content.read() == b""
+
+
+async def test_there_must_be_watches_to_drop(world: Any) -> None:
+    with pytest.raises(RuntimeError, match="no watch is open"):
+        world.server.drop_watches()
 
 
 async def test_state_survives_a_restart(tmp_path: Path) -> None:

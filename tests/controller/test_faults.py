@@ -60,7 +60,7 @@ def _is_free(one: Wire) -> bool:
 
 
 async def test_cut_watches_and_forgotten_history_lose_nothing(world: MakeWorld) -> None:
-    async with world() as w:
+    async with world(http=True) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a", seconds=2))
         await w.workload("a", true("Admitted"))
         w.server.drop_watches()
