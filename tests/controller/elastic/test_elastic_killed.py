@@ -103,7 +103,7 @@ async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> N
 
 async def kill_before_each(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue(str(QUOTA), **PREEMPTS)
-    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH) as w:
+    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True) as w:
         wrong = watched(w)
         for write in writes:
             if not await a_life(w, write):
