@@ -126,7 +126,7 @@ class Gauges:
 
     def measure(self) -> Iterator[None]:
         """Measure what changed until now, and some others; one object per step of the iterator."""
-        self._see_the_tree()
+        self._tree = CohortTree.of(self.objects)
         self._balances()
         self._claims()
         tree = self._tree
@@ -148,15 +148,19 @@ class Gauges:
             yield
         self._drop_what_is_gone()
 
-    def _see_the_tree(self) -> None:
-        self._tree = CohortTree.of(self.objects)
-        for name in self._admitted.keys() - set(self._tree.queues):
-            del self._admitted[name]
-            self._shown.pop(name, None)
-
     def _drop_what_is_gone(self) -> None:
-        """Drop the series of objects that are gone or not chosen, with what was counted since."""
+        """Drop the series of objects that are gone or not chosen, with what was counted since.
+
+        Other tasks ran meanwhile: what goes is decided by the objects as they are now. Of a
+        ClusterQueue that lost series it is forgotten what they show, so that they come back.
+        """
         metrics, objects = self.metrics, self.objects
+        self._tree = CohortTree.of(objects)
+        for name, (_, above) in list(self._shown.items()):
+            if name not in objects.cluster_queues:
+                del self._shown[name], self._admitted[name]
+            elif not all(cohort in self._tree.members for cohort in above):
+                del self._shown[name]
         metrics.keep_only(CLUSTER_QUEUE, {(name,) for name in objects.cluster_queues})
         metrics.keep_only(COHORT, {(name,) for name in self._tree.members})
         kept = filter(self._is_measured, objects.local_queues)

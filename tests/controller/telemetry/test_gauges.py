@@ -1,13 +1,13 @@
 """Each gauge of queues and cohorts, shown by a fact that changes it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import pytest
 from typing_extensions import override
 
-from queueing.controller.telemetry.gauges import AT_ONCE
+from queueing.controller.telemetry.gauges import AT_ONCE, Gauges
 from queueing.core.credits.facts import (
     MICRO,
     PART,
@@ -313,6 +313,59 @@ def test_two_scrapes_at_once_both_wait_for_the_measuring_which_lets_others_work(
         shown = [one for one in text.splitlines() if one.startswith("kueue_cluster_queue_info{")]
         assert [name for name in names if not any(f'"{name}"' in one for one in shown)] == []
     assert turns >= len(names) // AT_ONCE
+
+
+def quota_in(desk: Desk, queue: str) -> list[str]:
+    """Return the cohort that the quota of a ClusterQueue is shown with; none without series."""
+    shown = desk.metrics.exposition().body.decode().splitlines()
+    mark = f'kueue_cluster_queue_nominal_quota{{cluster_queue="{queue}",cohort="'
+    return [one.removeprefix(mark).split('"')[0] for one in shown if one.startswith(mark)]
+
+
+def moved(desk: Desk, name: str, cohort: str) -> None:
+    desk.admin.on_cluster_queue(
+        Modified(read(queues.ClusterQueue, cluster_queue(name, cohort=cohort)))
+    )
+
+
+def measuring(desk: Desk) -> tuple[Gauges, Iterator[None]]:
+    """Begin to measure: of the two queues, `other` has been measured and `cq` has not."""
+    gauges = Gauges(desk.metrics, desk.engine, desk.objects, fair=True)
+    steps = gauges.measure()
+    next(steps)
+    assert quota_in(desk, "other")
+    assert not quota_in(desk, "cq")
+    return gauges, steps
+
+
+def test_a_queue_that_moves_to_a_new_cohort_while_others_are_measured_has_its_series() -> None:
+    desk = Desk()
+    _, steps = measuring(desk)
+    moved(desk, "cq", "new")
+    assert [*steps]
+    assert quota_in(desk, "cq") == ["new"]
+
+
+def test_a_queue_that_was_away_from_its_cohort_for_one_scrape_has_its_series_again() -> None:
+    desk = Desk()
+    moved(desk, "other", "own")
+    gauges, steps = measuring(desk)
+    moved(desk, "other", "team")
+    assert [*steps]
+    moved(desk, "other", "own")
+    assert [*gauges.measure()]
+    assert quota_in(desk, "other") == ["own"]
+
+
+def test_a_queue_that_was_gone_for_one_scrape_has_its_series_again() -> None:
+    desk = Desk()
+    gauges, steps = measuring(desk)
+    desk.admin.on_cluster_queue(Deleted("other", "", None))
+    assert [*steps]
+    assert quota_in(desk, "other") == []
+    desk.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("other"))))
+    assert [*gauges.measure()]
+    assert quota_in(desk, "other") == ["team"]
 
 
 def claim(workload: str) -> objects.ResourceClaim:
