@@ -95,7 +95,6 @@ async def _show(
             lists = [await everything(client, one) for one in KINDS]
             click.echo(rendered(_picture(lists, asked, home)))
             return
-        await everything(client, CLUSTER_QUEUES)  # a watch would try for ever to reach a server
         async with followed(client, *KINDS) as collections:
             with Live(auto_refresh=False, screen=True) as live:
                 while True:

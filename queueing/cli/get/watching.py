@@ -1,8 +1,8 @@
 """Objects as they change, until the caller is cancelled."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,9 @@ from queueing.kube.reflector import (
     WatchEvent,
 )
 from queueing.kube.resources import Resource, Target
+
+LOOK_S = 0.02
+"""Seconds between looks at whether a list has come or failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,22 @@ class Collection:
 
     @property
     def trouble(self) -> KubeError | None:
-        """What keeps it from being up to date; a kind that is not there has no objects."""
-        error = self.reflector.error
-        return None if isinstance(error, NotFoundError) else error
+        """What keeps it from being up to date; a kind that was never there has no objects."""
+        error, was_there = self.reflector.error, self.reflector.synced.is_set()
+        return error if was_there or not isinstance(error, NotFoundError) else None
+
+    async def until_known(self) -> None:
+        """Wait for the first list. Raises KubeError when it fails: nobody looks yet at `trouble`.
+
+        A reflector by itself tries again for ever.
+        """
+        while self.reflector.error is None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self.reflector.synced.wait()
+                    return
+        if not self.reflector.synced.is_set() and self.trouble is not None:
+            raise self.trouble
 
     def _hear(self, event: WatchEvent[_Seen]) -> None:
         if isinstance(event, Deleted):
@@ -113,11 +129,11 @@ class Collection:
             self._known[key_of(event.object.metadata)] = event.object.value
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def followed(client: Client, *resources: Resource) -> AsyncIterator[list[Collection]]:
     """Follow the objects of some kinds for as long as the block runs, all of them being known.
 
-    Raises KubeError if one may not be read, and what the block raises for who called.
+    Raises KubeError if one cannot be read, and what the block raises for who called.
     """
     found = [Collection(client, one) for one in resources]
     problem: Exception | None = None
@@ -125,9 +141,7 @@ async def followed(client: Client, *resources: Resource) -> AsyncIterator[list[C
         following = [group.create_task(one.reflector.run(), name="watch") for one in found]
         try:
             for one in found:
-                await one.reflector.until_known()
-                if one.reflector.is_refused and one.trouble is not None:
-                    raise one.trouble
+                await one.until_known()
             yield found
         except (KubeError, click.ClickException) as error:
             problem = error  # out of the group, which would wrap it
