@@ -1,5 +1,7 @@
 """The answer about the racks and nodes of a flavor, one domain at a time."""
 
+import msgspec
+
 from queueing.explain.part import API_VERSION, Part
 
 
@@ -12,6 +14,8 @@ class Seat(Part, frozen=True, kw_only=True):
     priority: int
     pods: int
     """How many of its pods are there."""
+    uses: dict[str, str] = msgspec.field(default_factory=dict)
+    """What those use, by resource of the pod that is asked about."""
     leaving: bool
     """Whether it is evicted, or its place is only promised to it."""
 

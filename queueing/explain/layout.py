@@ -82,6 +82,14 @@ class Tenant:
             if keys is None or key in keys
         )
 
+    def uses(self, key: str, asked: Requests) -> dict[str, str]:
+        """Return what its pods in a leaf use of what is asked for."""
+        usage = [place.usage.get(key, {}) for place in self.places]
+        return {
+            resource: quantity(resource, sum(amounts.get(resource, 0) for amounts in usage))
+            for resource, _ in asked
+        }
+
     def leaves(self) -> set[str]:
         """Return the leaves in which it has pods."""
         return {
@@ -180,6 +188,7 @@ class _Spaces:
                     cluster_queue=one.holder.queue,
                     priority=one.holder.priority,
                     pods=one.pods({key}),
+                    uses=one.uses(key, asked),
                     leaving=not one.holder.runs,
                 )
                 self._seats.setdefault(key, []).append(seat)

@@ -16,8 +16,8 @@ from queueing.state.memory.memory import Memory
 DOMAINS_MAX = 500
 SEATS_MAX = 10
 
-_Sits = tuple[int, Holder]
-"""How many pods, below zero, so that most come first; and whose."""
+_Sits = tuple[int, Holder, dict[ResourceName, int]]
+"""How many pods, below zero, so that most come first; whose; and what those use."""
 
 
 def explain_flavors(memory: Memory) -> ResourceFlavorExplanation:
@@ -61,9 +61,9 @@ def explain_flavor(
     offset = window[0]
     shown = below[offset : offset + min(window[1], DOMAINS_MAX)]
     leaves = {one: domains.below(one, len(tree.levels) - 1) for one in shown}
-    sitting = _sitting(tree, leaves, tenants_of(memory, flavor))
-    fits = counted(memory, flavor, pod, tree.topology).pods
     resources = [resource for resource, _ in pod]
+    sitting = _sitting(tree, leaves, tenants_of(memory, flavor), resources)
+    fits = counted(memory, flavor, pod, tree.topology).pods
     return ResourceFlavorExplanation(
         flavors=tuple(flavors_of(memory)),
         name=flavor,
@@ -105,21 +105,27 @@ def _found(tree: Tree, path: tuple[str, ...]) -> int | None:
 
 
 def _sitting(
-    tree: Tree, leaves: Mapping[int, Sequence[int]], tenants: Sequence[Tenant]
+    tree: Tree,
+    leaves: Mapping[int, Sequence[int]],
+    tenants: Sequence[Tenant],
+    resources: Sequence[ResourceName],
 ) -> Mapping[int, Sequence[_Sits]]:
-    """Return who has pods in some domains, by their leaves, and how many."""
+    """Return who has pods in some domains, by their leaves, how many, and what they use."""
+    summed = (PODS, *resources)
     domain_of = {leaf: one for one, of_it in leaves.items() for leaf in of_it}
     leaf_of = tree.domains.leaf_of
     found: dict[int, list[_Sits]] = {one: [] for one in leaves}
     for tenant in tenants:
-        pods: dict[int, int] = {}
+        uses: dict[int, dict[ResourceName, int]] = {}
         for place in tenant.places:
             for key, amounts in place.usage.items():
                 domain = domain_of.get(leaf_of.get(key, ROOT))
                 if domain is not None:
-                    pods[domain] = pods.get(domain, 0) + amounts.get(PODS, 0)
-        for domain, many in pods.items():
-            found[domain].append((-many, tenant.holder))
+                    used = uses.setdefault(domain, dict.fromkeys(summed, 0))
+                    for resource in summed:
+                        used[resource] += amounts.get(resource, 0)
+        for domain, used in uses.items():
+            found[domain].append((-used.pop(PODS), tenant.holder, used))
     return found
 
 
@@ -132,9 +138,10 @@ def _seats(sitting: Sequence[_Sits]) -> tuple[Seat, ...]:
             cluster_queue=holder.queue,
             priority=holder.priority,
             pods=-many,
+            uses={resource: quantity(resource, amount) for resource, amount in used.items()},
             leaving=not holder.runs,
         )
-        for many, holder in first
+        for many, holder, used in first
     )
 
 

@@ -111,6 +111,7 @@ def test_blocks_say_what_is_free_and_who_sits_in_them() -> None:
     )
     assert first.fits == 5
     assert seats(first) == [("gang", 3), ("one", 1)]
+    assert [one.uses for one in first.seats] == [{"cpu": "6"}, {"cpu": "1"}]
     assert (second.name, second.seats_in_all, len(second.seats)) == ("b", SEATS_MAX + 2, SEATS_MAX)
 
 

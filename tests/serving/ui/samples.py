@@ -129,7 +129,8 @@ def workload() -> WorkloadExplanation:
 
 
 def seat(name: str, pods: int, **changes: Any) -> Seat:
-    values: dict[str, Any] = {"cluster_queue": "vision", "priority": 0, "leaving": False} | changes
+    values: dict[str, Any] = {"cluster_queue": "vision", "priority": 0, "leaving": False}
+    values |= {"uses": {"nvidia.com/gpu": str(pods)}, **changes}
     return Seat(workload=name, pods=pods, **values)
 
 

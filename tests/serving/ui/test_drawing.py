@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from queueing.explain.domain_model import Domain
 from queueing.serving.ui.bars import bars
 from queueing.serving.ui.columns import balances, usage_chart
 from queueing.serving.ui.devices import HIDDEN, by_node
@@ -67,6 +69,7 @@ def test_a_workload_has_one_colour_in_all_racks_and_many_small_ones_share_one() 
         ("series1 leaving", 46.88, 28.12),
         ("free", 75, 25),
     ]
+    assert not first.has_others
     assert [one.kind for one in second.sitting] == [
         *(f"series{min(number, 6)}" for number in range(2, 9)),
         "series0",
@@ -74,8 +77,44 @@ def test_a_workload_has_one_colour_in_all_racks_and_many_small_ones_share_one() 
     assert (first.more, second.more) == (0, 12)
 
 
+NO_DEVICES = {"uses": {"nvidia.com/gpu": "0"}}
+
+
+@pytest.mark.parametrize(
+    ("rack", "want"),
+    [
+        pytest.param(
+            domain("r", seat("a", 2, uses={"nvidia.com/gpu": "4"}), fits=4),
+            [("series0", 0, 50), ("free", 50, 50)],
+            id="two pods with two devices each",
+        ),
+        pytest.param(
+            domain("r", seat("cpu", 9, **NO_DEVICES), seat("a", 2), fits=4),
+            [("series1", 0, 25), ("others", 25, 25), ("free", 50, 50)],
+            id="pods without devices, and others",
+        ),
+        pytest.param(domain("r", fits=6), [("others", 0, 25), ("free", 25, 75)], id="only others"),
+        pytest.param(
+            domain("r", seat("a", 2, uses={}), fits=6),
+            [("others", 0, 25), ("free", 25, 75)],
+            id="it is not known what a workload uses",
+        ),
+        pytest.param(
+            domain("r", seat("a", 9), seat("b", 3), fits=-4),
+            [("series0", 0, 75), ("series1", 75, 25)],
+            id="more is used than is there",
+        ),
+    ],
+)
+def test_a_rack_has_a_part_for_what_each_uses_of_its_devices(
+    rack: Domain, want: list[tuple[str, float, float]]
+) -> None:
+    (found,) = seated([rack])
+    assert [(one.kind, one.begin, one.length) for one in found.segments] == want
+
+
 def test_an_empty_rack_without_room_has_an_empty_bar() -> None:
-    (one,) = seated([domain("r1")])
+    (one,) = seated([msgspec.structs.replace(domain("r1"), room={"nvidia.com/gpu": "0"})])
     assert (one.segments, one.sitting) == ((), ())
 
 

@@ -311,6 +311,7 @@ async def test_racks_say_in_words_who_sits_there() -> None:
     rows = text.split("<tr>")[2:]
     assert '<a href="../namespaces/team/workloads/gang">team/gang</a> 6 pods' in rows[0]
     assert "1 pod, leaving" in rows[0]
+    assert "</svg> others</li>" in rows[0]
     assert "nobody" in rows[1]
     assert "9 of 8" in rows[1]
 
