@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby
 
 MADE_UP = "-ID"
@@ -20,35 +21,49 @@ _TOLD = (
     (re.compile(r"[.]{3}"), "…"),
 )
 """What differs from one time to the other, and what stands for it."""
+_NAME = re.compile(r"\S*?-[0-9a-f]{5,6}\b")
+"""A name up to the part that is made up."""
 
 
 def normal(lines: Iterable[str]) -> list[str]:
     """Return lines without what differs each time: ids, times, ages, amounts, widths of columns."""
-    found = []
-    for line in lines:
-        told = line
-        for pattern, stands_for in _TOLD:
-            told = pattern.sub(stands_for, told)
-        found.append(told.strip())
-    return [line for line in found if line]
+    return [told for line in lines if (told := _normal(line))]
+
+
+def _normal(line: str) -> str:
+    for pattern, stands_for in _TOLD:
+        line = pattern.sub(stands_for, line)
+    return line.strip()
 
 
 def is_shown(shown: Sequence[str], printed: str) -> bool:
     """Say whether a page shows what was printed; `…` stands for anything, alone for any lines.
 
-    Rows that follow each other and begin alike may be in another order where the cluster makes up
-    how their names end, by which they are sorted.
+    Rows of several objects that follow each other and begin alike may be in another order where the
+    cluster makes up how their names end, by which they are sorted. Rows of one object may not.
     """
-    wanted, found = normal(shown), normal(printed.splitlines())
-    return _matches(wanted, found) or _matches(_in_order(wanted), _in_order(found))
+    wanted, found = shown, printed.splitlines()
+    if _matches(normal(wanted), normal(found)):
+        return True
+    free = _of_several(wanted) & _of_several(found)
+    return _matches(_in_order(wanted, free), _in_order(found, free))
 
 
-def _in_order(lines: Iterable[str]) -> list[str]:
-    """Put rows in one order whose names differ in a part that the cluster makes up."""
+def _of_several(lines: Iterable[str]) -> set[str]:
+    """Return how rows begin of which no two have the same name."""
+    names: dict[str, list[str]] = {}
+    for line in lines:
+        if (stem := _stem(_normal(line))) and (name := _NAME.search(line)):
+            names.setdefault(stem, []).append(name[0])
+    return {stem for stem, found in names.items() if len(set(found)) == len(found)}
+
+
+def _in_order(lines: Iterable[str], free: AbstractSet[str]) -> list[str]:
+    """Put rows in one order that begin in one of these ways."""
     return [
         line
-        for stem, rows in groupby(lines, key=_stem)
-        for line in (sorted(rows) if stem else rows)
+        for stem, rows in groupby(normal(lines), key=_stem)
+        for line in (sorted(rows) if stem in free else rows)
     ]
 
 

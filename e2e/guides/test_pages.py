@@ -68,6 +68,10 @@ def test_a_page_is_read_in_its_order(tmp_path: Path) -> None:
         ("…\na-05aeb Done", "a-131b5 Begun\na-131b5 Saving\na-131b5 Done", True),
         ("job-a-05aeb True\njob-a-131b5", "job-a-0c3b7\njob-a-77e10 True", True),
         ("job-a-05aeb True\njob-b-131b5", "job-b-0c3b7\njob-a-77e10 True", False),
+        ("a-05aeb Begun\na-05aeb Done", "a-131b5 Begun\na-131b5 Done", True),
+        ("a-05aeb Begun\na-05aeb Done", "a-131b5 Done\na-131b5 Begun", False),
+        ("a-05aeb Begun\na-77e10 Done", "a-131b5 Done\na-131b5 Begun", False),
+        ("a-05aeb Begun\na-05aeb Done", "a-131b5 Done\na-0c3b7 Begun", False),
         ("a", "a\nb", False),
     ],
 )
