@@ -79,7 +79,7 @@ def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **opt
         raise UsageProblem(str(error)) from error
     click.echo(written(answer) if output == "text" else structured(plain(answer), output))
     if output == "text" and isinstance(answer, QueueExplanation) and answer.estimates is not None:
-        click.echo(f"\n{told_when(answer.estimates)}")
+        click.echo(f"\n{told_when(answer.estimates, answer.pending)}")
     is_linked = isinstance(answer, WorkloadExplanation) and answer.page
     if output == "text" and not files and not is_linked and sys.stdout.isatty():
         where = f" -n {options['namespace']}" if options["namespace"] else ""

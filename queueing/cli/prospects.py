@@ -95,10 +95,13 @@ def _waiting(answer: Explanation, cluster: SimulatedCluster) -> Iterator[Key]:
             yield Key(f"{one.namespace}/{one.name}")
 
 
-def written(found: Mapping[str, Estimate]) -> str:
-    """Write the estimates of those who wait first in a queue, in their order, for people."""
+def written(found: Mapping[str, Estimate], pending: int) -> str:
+    """Write the estimates of those who wait first in a queue, in their order, for people.
+
+    `pending` is how many wait in all.
+    """
     if not found:
-        return "When: nobody who waits may be tried yet."
+        return f"When: {'nobody who waits may be tried yet' if pending else 'nobody waits'}."
     rows = (
         [
             Cell(str(place)),

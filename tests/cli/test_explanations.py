@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from queueing.cli.main import cli
-from queueing.cli.prospects import asked_for
+from queueing.cli.prospects import asked_for, written
 from queueing.kube.client import Client
 from queueing.kube.errors import ForbiddenError, KubeError, LostError, NotFoundError
 from queueing.kube.request import Request
@@ -127,7 +127,11 @@ def test_of_a_queue_in_which_nobody_waits_nobody_is_told(tmp_path: Path) -> None
     file = tmp_path / "objects.yaml"
     file.write_text(QUEUES)
     result = CliRunner().invoke(cli, ["explain", "cq/vision", "--eta", "-f", str(file)])
-    assert result.stdout.splitlines()[-1] == "When: nobody who waits may be tried yet."
+    assert result.stdout.splitlines()[-1] == "When: nobody waits."
+
+
+def test_that_those_who_wait_may_not_be_tried_yet_is_told() -> None:
+    assert written({}, pending=2) == "When: nobody who waits may be tried yet."
 
 
 class Answering:
