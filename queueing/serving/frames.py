@@ -4,8 +4,8 @@ How things are is told when it changes; metrics, and who waits in a queue, when 
 
 A frame is four bytes of length (big endian) and a document in MessagePack, in both directions: the
 text of metrics, which is long, is written as it is. Every frame is complete in itself for the keys
-that it carries, so a lost connection is mended by sending the latest state again. Answers are for
-who asked: they are not kept.
+that it carries, so a lost connection is mended by sending the latest state again. Metrics and
+answers are for who asked: they are not kept.
 """
 
 import asyncio

@@ -20,7 +20,7 @@ class Publisher:
 
     Invariant: `publish` never blocks; a serving process that is away or slow costs memory for one
     merged frame, not for a queue of them. After a reconnect everything known is sent once, but for
-    answers to who asked before.
+    metrics, which would pass for new, and answers to who asked before.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,6 +40,7 @@ class Publisher:
     def publish(self, frame: Frame) -> None:
         """Take news; a newer word on a subject replaces an older one."""
         learn(self._known, frame)
+        self._known.metrics = None
         learn(self._unsent, frame)
         for name in ANSWERS:
             told, unsent = getattr(frame, name), getattr(self._unsent, name)
