@@ -333,6 +333,24 @@ def test_a_job_on_hold_is_neither_stopped_nor_queued(
     assert (None if action is None else type(action)) is want
 
 
+EVICTED = (*ADMITTED, "Evicted")
+
+
+@pytest.mark.parametrize(
+    ("found", "conditions", "want"),
+    [
+        pytest.param(RUNNING, EVICTED, actions.Stop, id="it is stopped"),
+        pytest.param(job(template=STARTED), EVICTED, actions.Restore, id="it is restored"),
+        pytest.param(job(), EVICTED, actions.Release, id="it gives its quota back"),
+        pytest.param(job(), ("Evicted",), actions.PutOnHold, id="then it is queued no more"),
+    ],
+)
+def test_a_job_on_hold_that_is_evicted_is_stopped_like_others(
+    found: JobView, conditions: tuple[str, ...], want: type
+) -> None:
+    assert isinstance(step(replace(found, on_hold=True), [workload(*conditions)]), want)
+
+
 def test_a_job_that_is_on_hold_no_more_is_queued_once_it_is_suspended() -> None:
     owned = workload()
     held = {"type": "Requeued", "status": "False", "reason": "OnHold"}
