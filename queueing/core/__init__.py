@@ -5,6 +5,8 @@ same facts always give the same decisions. `queueing.state` keeps the memory bet
 the only caller that stores anything; `queueing.translate` makes facts from API objects, and API
 objects from decisions.
 
+`facts` has what comes in; what queues and cohorts list by flavor is in `flavor_quotas`.
+
 The path of a round: `rounds` takes the heads. `nomination` asks `flavors` for an assignment and
 `preemption` (or `fair_sharing`) for victims, on the `quota` tree. `ordering` and `fair_sharing` put
 the resulting entries in order, and `rounds` lets those wait that let others go first. `processing`
