@@ -17,7 +17,7 @@ from queueing.kube.config import Cluster
 from queueing.serving import explanations
 from queueing.serving.authorization import Reviewer
 from queueing.serving.estimates import Estimates, Estimator
-from queueing.serving.frames import Frame, Question
+from queueing.serving.frames import Frame, Question, Subject
 from queueing.serving.read_models import ReadModels
 from queueing.serving.rights import Right
 from queueing.serving.ui.application import BASE, PageServer
@@ -85,13 +85,13 @@ def api_server(asked: list[str]) -> web.Application:
     return application
 
 
-def leader() -> ReadModels:
+def leader(tell: Callable[[Subject], Any] = answer) -> ReadModels:
     models = ReadModels(leading=True, ready=True)
 
     def reply(question: Question) -> None:
         frame = Frame(pieces=[(question.number, "around it"), (question.number, None)])
         if question.explain is not None:
-            frame = Frame(explanations={question.number: answer(question.explain)})
+            frame = Frame(explanations={question.number: tell(question.explain)})
         loop = asyncio.get_running_loop()
         loop.call_soon(models.take, frame, loop.time())
 
@@ -324,6 +324,16 @@ async def test_further_topologies_of_a_flavor_are_one_link_away() -> None:
     assert '<a href="?">dc</a>, <span aria-current="true">links</span>' in links
     assert '<a href="?topology=links&amp;domain=l1">l1</a>' in links
     assert "node-001" not in links
+
+
+async def test_where_a_leader_knows_no_further_topologies_it_is_told_which_one_is_shown() -> None:
+    def tell(subject: Subject) -> Any:
+        own = answer(msgspec.structs.replace(subject, topology=""))
+        return msgspec.structs.replace(own, topologies=())
+
+    async with looking(models=leader(tell)) as browser:
+        _, text = await browser.get("racks/h100?topology=links")
+    assert "<dt>Topology</dt><dd>dc</dd>" in text
 
 
 @pytest.mark.parametrize(
