@@ -354,6 +354,19 @@ def test_a_victim_is_needed_as_long_as_a_second_pass_waits_for_its_place() -> No
     assert not engine.stands_by(victim)
 
 
+def test_a_victim_is_not_needed_while_who_waits_for_its_place_is_itself_a_victim() -> None:
+    engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
+    victim = next(one for one in engine.cycle(1.0).decisions if isinstance(one, Preempt))
+    engine.observe(limited(4_000))
+    engine.observe(node("c", 3))
+    engine.observe(replace(workload("high", {"cpu": 3000}, local_queue="team/main"), priority=9))
+    second = next(one for one in engine.cycle(1.5).decisions if isinstance(one, Preempt))
+    assert second.workload == "team/w"
+    assert (engine.stands_by(victim), engine.stands_by(second)) == (False, True)
+    engine.settle(Outcome(decision=second, verdict=Verdict.REFUSED))
+    assert engine.stands_by(victim)
+
+
 def test_nobody_takes_the_places_that_a_victim_leaves_to_a_second_pass() -> None:
     engine = started(Settings(), LOWER, LOW, awaiting("w", 2))
     engine.cycle(1.0)

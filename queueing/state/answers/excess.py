@@ -43,7 +43,8 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     marked = memory.marks.get(victim, Uid(""))
     preemptor = memory.workloads.uids.get(memory.ledger.evicting.get(victim, marked), Key(""))
     placing, item = memory.passes.get(preemptor), memory.items.get(preemptor)
-    if placing is not None and placing.decision is None:
+    waits = placing is not None and placing.decision is None
+    if waits and preemptor not in memory.ledger.evicting:
         return True  # the preemptor holds quota, and waits for the place
     if item is not None and (item.wait is None or item.peers.stand is READY):
         return True
