@@ -130,8 +130,7 @@ def _check_queue(memory: Memory, queue: PendingQueue) -> None:
             raise AssertionError(f"{queue.name}: nobody is among some peers")
         name, waits = top.fact.key, peers.stand is not Stand.READY
         _expect((peers in queue.waiting) == waits, f"{name}: waiting and READY, or neither")
-        asked = peers.asked.items()
-        in_rows = all((top.order, peers, amount) in rows[at].entries for at, amount in asked)
+        in_rows = all((top.order, peers) in rows[slot].entries for slot in peers.asked)
         _expect(in_rows, f"{name} is not in its rows, at the place of the first")
         lanes = [slot for slot in peers.asked if slot.resource is None]
         _expect(len(lanes) == peers.competes, f"{name} competes and is in no lane, or not")

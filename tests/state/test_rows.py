@@ -40,8 +40,8 @@ def test_the_first_who_is_covered_is_found_whoever_came_and_went(
             del there[number]
         want = min((one for one, amount in there.items() if amount <= asked), default=None)
         found = row.first(asked) if there else None
-        assert found is (None if want is None else GROUPS[want])
-    assert [one for _, one, _ in row.entries] == [GROUPS[number] for number in sorted(there)]
+        assert found == (None if want is None else (place(want), GROUPS[want]))
+    assert [one for _, one in row.entries] == [GROUPS[number] for number in sorted(there)]
 
 
 @pytest.mark.parametrize(("goes", "stays", "waits_for"), [(1, 2, 5), (2, 1, 3)])
@@ -50,6 +50,6 @@ def test_of_two_at_one_place_the_right_one_goes(goes: int, stays: int, waits_for
     row.add(place(1), GROUPS[1], 3)
     row.add(place(1), GROUPS[2], 5)
     row.discard(place(1), GROUPS[goes])
-    assert row.entries == [(place(1), GROUPS[stays], waits_for)]
-    assert row.first(waits_for) is GROUPS[stays]
+    assert row.entries == [(place(1), GROUPS[stays])]
+    assert row.first(waits_for) == (place(1), GROUPS[stays])
     assert row.first(waits_for - 1) is None

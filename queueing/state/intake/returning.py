@@ -39,7 +39,7 @@ def _is_behind(memory: Memory, gang: Key, fact: WorkloadFact, queue: ClusterQueu
         return False
     timestamp = queue_timestamp(fact, memory.settings)
     place = queue_key(fact, timestamp, tie=tie_of(memory, fact, queue.name))
-    firsts = (one for row in pending.lanes.values() for _, one, _ in row.entries[:2])
+    firsts = (one for row in pending.lanes.values() for _, one in row.entries[:2])
     items = (item for peers in firsts for _, item in peers.line[:2])
     return any(one.order < place for one in items if one.fact.key != gang)
 

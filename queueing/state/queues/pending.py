@@ -12,6 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from operator import itemgetter
 
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
@@ -19,7 +20,7 @@ from queueing.core.ordering import QueueKey
 from queueing.core.usage import Demand
 from queueing.state.queues.peers import ASIDE, PARKED, READY, Item, Peers, Slot, Stand
 
-Entry = tuple[QueueKey, Peers, int]
+Entry = tuple[QueueKey, Peers]
 _place = itemgetter(0)
 Bound = Callable[[QueueName, FlavorResource, int | None], int]
 """Returns how much of a flavor-resource a queue can have at most with a priority: see `Slot`."""
@@ -41,23 +42,37 @@ class Row:
     """
 
     entries: list[Entry] = field(default_factory=list)
+    _amounts: list[int] = field(default_factory=list)
+    _least: float | None = inf
+    """The smallest amount, None when it is to be looked for."""
 
     def add(self, place: QueueKey, peers: Peers, amount: int) -> None:
-        insort(self.entries, (place, peers, amount), key=_place)
+        at = bisect_left(self.entries, place, key=_place)
+        self.entries.insert(at, (place, peers))
+        self._amounts.insert(at, amount)
+        if self._least is not None and amount < self._least:
+            self._least = amount
 
     def discard(self, place: QueueKey, peers: Peers) -> None:
         """Remove a group that is there."""
-        at = bisect_left(self.entries, place, key=_place)
-        while self.entries[at][1] is not peers:
+        entries = self.entries
+        at = 0 if entries[0][1] is peers else bisect_left(entries, place, key=_place)
+        while entries[at][1] is not peers:
             at += 1
-        del self.entries[at]
+        del entries[at]
+        if self._amounts.pop(at) == self._least:
+            self._least = None
 
-    def first(self, available: int) -> Peers | None:
-        """Return the first group that waits for at most an amount."""
-        for _, peers, amount in self.entries:
+    def first(self, available: int) -> Entry | None:
+        """Return the first group, with its place, that waits for at most an amount."""
+        if self._least is None:
+            self._least = min(self._amounts)
+        if available < self._least:
+            return None
+        for at, amount in enumerate(self._amounts):
             if amount <= available:
-                return peers
-        return None
+                return self.entries[at]
+        raise AssertionError("the smallest amount drifted")
 
 
 @dataclass(slots=True, eq=False)
@@ -117,7 +132,8 @@ class PendingQueue:
             return None
         if usage_of is None:
             return lanes[LANE].entries[0][1].line[0][1]
-        return min((row.entries[0][1].line[0][1] for row in lanes.values()), key=self.place)
+        firsts = ((usage_of(slot.local_queue), *row.entries[0]) for slot, row in lanes.items())
+        return min(firsts, key=itemgetter(0, 1))[2].line[0][1]
 
     def head(self) -> Item | None:
         """Return the first READY item; None if there is none, or a BLOCKING one comes before it."""
@@ -166,17 +182,18 @@ class PendingQueue:
 
         None also if peers that are READY or BLOCKING come before them.
         """
-        firsts = (
-            shelf.first(bound(self.name, resource, priority))
-            for (_, resource, priority), shelf in self.shelves.items()
-            if resource is not None
-        )
-        items = [one.line[0][1] for one in firsts if one is not None]
-        best = min(items, key=self.place, default=None)
-        front = self.front()
-        if best is None or (front is not None and self.place(front) < self.place(best)):
-            return None
-        return best.peers
+        best: Peers | None = None
+        least: tuple[float, QueueKey] | None = None
+        for (local_queue, resource, priority), shelf in self.shelves.items():
+            found = None if resource is None else shelf.first(bound(self.name, resource, priority))
+            if found is not None:
+                usage = 0.0 if self.usage_of is None else self.usage_of(local_queue)
+                if least is None or (usage, found[0]) < least:
+                    least, best = (usage, found[0]), found[1]
+        if least is None or not self.lanes:
+            return best
+        first = self.front()
+        return best if first is None or least < self.place(first) else None
 
     def may_take(self, resource: ResourceName, left: int) -> int:
         """Return how much of `left` READY workloads may take that request no more than it.
@@ -185,7 +202,7 @@ class PendingQueue:
         """
         found = 0
         for lane in self.lanes.values():
-            for _, peers, _amount in islice(lane.entries, LOOKED_AT):
+            for _, peers in islice(lane.entries, LOOKED_AT):
                 amount = peers.requests.get(resource, 0)
                 if amount <= left and peers.stand is READY:
                     found += amount * len(peers.line)
