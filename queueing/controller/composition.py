@@ -138,15 +138,7 @@ class Parts:
         )
         self._departing = DepartingPods(client, clock)
         self.effects = self._make_effects()
-        self.cycles = Cycles(
-            self.engine,
-            self.effects.carry_out,
-            clock,
-            budget=self._rules.budget,
-            room=partial(self.writer.room, WriteClass.ADMISSION),
-        )
-        self.cycles.wanted = self.queues.cycle
-        self.writer.ended = self.cycles.go_on
+        self.cycles = self._make_cycles()
         dependencies = self._make_job_dependencies()
         self.jobs = JobReconciler(dependencies)
         self.pod_owners = PodOwners(dependencies, self._rules.kinds)
@@ -161,6 +153,18 @@ class Parts:
             writer=self.writer,
             deferral=self.deferral,
         )
+
+    def _make_cycles(self) -> Cycles:
+        made = Cycles(
+            self.engine,
+            self.effects.carry_out,
+            self._around.clock,
+            budget=self._rules.budget,
+            room=partial(self.writer.room, WriteClass.ADMISSION),
+        )
+        made.wanted = self.queues.cycle
+        self.writer.ended = made.go_on
+        return made
 
     def _make_kinds(self) -> Kinds:
         """Make what follows kinds of jobs; those that the Configuration names are on from here."""

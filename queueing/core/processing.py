@@ -286,18 +286,14 @@ def _migrate(entry: Entry, draft: Draft) -> Ruling:
     message = pending_migration(entry.assignment.message, len(siblings))
     if not running:  # they are leaving
         ruling = keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, message)
-        return ruling._replace(taken=_promised(entry))
+        return ruling._replace(taken=taken_from(entry.targets))
     return _evict(entry, running, draft, message)
 
 
 def _evict(entry: Entry, victims: Sequence[Target], draft: Draft, message: str) -> Ruling:
     ruling = keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
     issued = preemptions(entry.head, victims, draft.world.tree)
-    return ruling._replace(preemptions=issued, taken=_promised(entry))
-
-
-def _promised(entry: Entry) -> tuple[Key, ...]:
-    return taken_from(entry.targets)
+    return ruling._replace(preemptions=issued, taken=taken_from(entry.targets))
 
 
 def taken_from(targets: Iterable[Target]) -> tuple[Key, ...]:
@@ -340,7 +336,7 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
             # what it would be promised its owners may need first, when they learn of it
             return retry(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
         ruling = keep(entry, Mode.DEFERRED_FIT, Reason.WAITING_FOR_PREEMPTED, AWAITS_RELEASE)
-        return ruling._replace(taken=_promised(entry))
+        return ruling._replace(taken=taken_from(entry.targets))
     if world.settings.block_admission_until_pods_ready and _awaits_pods(entry, draft):
         return keep(entry, Mode.SKIPPED, Reason.WAITING_FOR_PODS_READY, PODS_NOT_READY)
     allowance = world.allowance
@@ -366,7 +362,7 @@ def _admit(entry: Entry, draft: Draft) -> Ruling:
         note=_note(entry) if assignment.passed_over or entry.demoted else "",
         warnings=tuple(doubts(head.workload.pod_sets, pod_sets, forest)) if forest.offers else (),
     )
-    return Ruling(entry, admit, taken=_promised(entry) if entry.targets else ())
+    return Ruling(entry, admit, taken=taken_from(entry.targets) if entry.targets else ())
 
 
 def _note(entry: Entry) -> str:
