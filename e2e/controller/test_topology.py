@@ -93,15 +93,20 @@ def hosts(workload: Object) -> dict[str, int]:
     return found
 
 
-def wait_on_nodes(space: World, name: str, count: int) -> dict[int, str]:
-    """Wait until all pods of a Job are on nodes; return the node of each rank."""
-    pods = space.api.wait(
+def pods_on_nodes(space: World, name: str, count: int) -> list[Object]:
+    """Wait until so many pods of a Job are on nodes; return its pods."""
+    return space.api.wait(
         "Pod",
         lambda found: sum(bool(one["spec"].get("nodeName")) for one in found) == count,
         namespace=space.namespace,
         labels=f"job-name={name}",
         what=f"{count} pods of {name} on nodes",
     )
+
+
+def wait_on_nodes(space: World, name: str, count: int) -> dict[int, str]:
+    """Wait until all pods of a Job are on nodes; return the node of each rank."""
+    pods = pods_on_nodes(space, name, count)
     return {int(one["metadata"]["labels"][INDEX]): one["spec"]["nodeName"] for one in pods}
 
 
@@ -389,13 +394,7 @@ def test_a_job_that_grows_keeps_its_pods_in_place_and_gets_places_for_the_others
 
 def nodes_of(space: World, name: str, count: int) -> dict[str, str]:
     """Wait until so many pods of a Job are on nodes; return the node of each."""
-    pods = space.api.wait(
-        "Pod",
-        lambda found: sum(bool(one["spec"].get("nodeName")) for one in found) == count,
-        namespace=space.namespace,
-        labels=f"job-name={name}",
-        what=f"{count} pods of {name} on nodes",
-    )
+    pods = pods_on_nodes(space, name, count)
     return {one["metadata"]["name"]: one["spec"]["nodeName"] for one in pods}
 
 
@@ -416,7 +415,7 @@ def make_provisioning_check(space: World) -> str:
 def answer(space: World, job_name: str, check: str, updates: list[Object]) -> None:
     """Say that a check is Ready, and what it adds to the pods."""
     found = wait_workload(
-        space, job_name, lambda one: bool(one["status"].get("admissionChecks")), "asked"
+        space, job_name, lambda one: bool(one.get("status", {}).get("admissionChecks")), "asked"
     )
     ready = {"name": check, "state": "Ready", "message": "made", "podSetUpdates": updates}
     ready["lastTransitionTime"] = found["status"]["admissionChecks"][0]["lastTransitionTime"]
