@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from queueing.core.decisions import Preempt
 from queueing.core.holders import Holder
-from queueing.core.names import Key, Uid
+from queueing.core.names import Key
 from queueing.core.placed_usage import joined, places_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY
@@ -40,8 +40,7 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     charge = memory.ledger.charges.get(victim)
     if charge is None or not charge.holder.evicted or not memory.rules.promises:
         return False
-    marked = memory.marks.get(victim, Uid(""))
-    preemptor = memory.workloads.uids.get(memory.ledger.evicting.get(victim, marked), Key(""))
+    preemptor = memory.preemptor_of(victim)
     placing, item = memory.passes.get(preemptor), memory.items.get(preemptor)
     waits = placing is not None and placing.decision is None
     if waits and preemptor not in memory.ledger.evicting:

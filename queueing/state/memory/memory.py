@@ -304,6 +304,11 @@ class Memory:
         """Return the root of a queue's tree; None if there is no such queue."""
         return self.trees.roots.get(queue)
 
+    def preemptor_of(self, victim: Key) -> Key:
+        """Return for whom a workload was told to leave; an empty key if that is nobody known."""
+        uid = self.ledger.evicting.get(victim) or self.marks.get(victim, Uid(""))
+        return self.workloads.uids.get(uid, Key(""))
+
     def divide(self, queue: PendingQueue) -> None:
         """Set how the LocalQueues of a queue take turns: by credits, usage histories or not."""
         rank = self.ledger.ranks.get(queue.name)

@@ -110,8 +110,7 @@ def settle_elsewhere(memory: Memory) -> None:
 
 def _is_gang_awaited(memory: Memory, moved: Key) -> bool:
     """Say whether the gang for which a workload is moved is about to be judged."""
-    uid = memory.ledger.evicting.get(moved, memory.marks.get(moved))
-    item = None if uid is None else memory.items.get(memory.workloads.uids.get(uid, Key("")))
+    item = memory.items.get(memory.preemptor_of(moved))
     return item is not None and item.peers.stand is READY
 
 
