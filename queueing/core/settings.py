@@ -46,7 +46,7 @@ class Rules:
     drops_stale_checks: bool = True
     """States of checks that do not apply any more do not delay an admission."""
     evicts_late: bool = True
-    """A victim is evicted a second after it was chosen, if what it would give back is still
+    """A victim is evicted two seconds after it was chosen, if what it would give back is still
     promised to anybody."""
     moves: bool = True
     """Workloads whose CheckpointPolicy allows it are moved, to open a domain for a larger gang."""

@@ -199,3 +199,18 @@ def test_a_preemptor_that_looks_at_its_flavors_again_has_its_turn_at_once() -> N
     cluster.cycle()
     assert "team/neighbour" in cluster.running()
     check_invariants(cluster.engine)
+
+
+def test_the_low_priority_that_borrows_goes_though_its_admission_is_not_stored_yet() -> None:
+    reclaims = preemption(reclaim=PreemptionPolicy.ANY)
+    queues = [
+        cluster_queue(name, {"default": {"cpu": 4}}, cohort="all", preemption=reclaims)
+        for name in ("own", "guest")
+    ]
+    engine = ObedientCluster(world(cluster_queues=queues)).engine
+    engine.observe(admitted("high", {"cpu": 4}, queue="guest", priority=9))
+    engine.observe(workload("borrower", {"cpu": 2}, local_queue="team/guest"))
+    assert [one.workload for one in engine.cycle(3.0).decisions] == ["team/borrower"]
+    engine.observe(workload("owner", {"cpu": 4}, local_queue="team/own"))
+    victims = [one.workload for one in engine.cycle(4.0).decisions if isinstance(one, Preempt)]
+    assert victims == ["team/borrower"]

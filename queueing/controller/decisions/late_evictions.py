@@ -15,7 +15,7 @@ from queueing.core.decisions import Outcome, Preempt, Verdict
 
 logger = logging.getLogger(__name__)
 
-EVICTED_AFTER_S = 1.0
+EVICTED_AFTER_S = 2.0
 """Seconds from the choice of a victim to its eviction: little beside the time that pods take to
 leave, and long beside the writes that are on their way."""
 ASKED_AGAIN_S = 0.01

@@ -97,19 +97,17 @@ class Ledger:
         return roll.exposed
 
     def victims_of(self, roll: Roll) -> Mapping[Key, Holder]:
-        """Return those of a roll that preemption may choose; holders of promises are among them."""
-        held = {key: one.holder for key, one in roll.charges.items() if self._may_be_victim(one)}
+        """Return those of a roll that preemption may choose: holders of promises, and who holds quota.
+
+        Who is leaving already counts in Kueue mode only.
+        """
+        held = {key: one.holder for key, one in roll.charges.items()}
+        if self.promises:
+            held = {key: one for key, one in held.items() if not one.evicted}
         return held | roll.promised
 
     def _roll(self, queue: QueueName) -> Roll:
         return NOBODY if queue in self.asleep else self.rolls.get(queue, NOBODY)
-
-    def _may_be_victim(self, charge: Charge) -> bool:
-        """Say whether a workload may be preempted: it is not leaving, nor only assumed to hold it.
-
-        In Kueue mode every one may.
-        """
-        return not self.promises or (charge.decision is None and not charge.holder.evicted)
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
         """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
@@ -329,8 +327,9 @@ class Ledger:
         """Add a charge to all that is kept of charges, or with sign -1 take it out."""
         holder = charge.holder
         self._weigh(holder, sign)
-        if self._may_be_victim(charge):
-            self.rolls[holder.queue].forget()
+        roll = self.rolls[holder.queue]
+        if roll.victims is not None:
+            roll.forget()
         if holder.parts:
             self.users.note(holder, sign)
         if holder.evicted and sign > 0:
