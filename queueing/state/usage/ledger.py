@@ -97,7 +97,7 @@ class Ledger:
         return roll.exposed
 
     def victims_of(self, roll: Roll) -> Mapping[Key, Holder]:
-        """Return those of a roll that preemption may choose: holders of promises, and who holds quota.
+        """Return those of a roll that preemption may choose; holders of promises are among them.
 
         Who is leaving already counts in Kueue mode only.
         """
