@@ -32,6 +32,7 @@ MAPPED = [
         for capability in CAPABILITIES
         for one in (ROOT / "queueing" / capability).glob("*/__init__.py")
     ),
+    "core/placement",
     *(f"state/{one}" for one in ("answers", "intake", "memory", "queues", "scheduler", "usage")),
 ]
 WORDS, DECISIONS = 25, 35

@@ -11,5 +11,8 @@ The path of a round: `rounds` takes the heads. `nomination` asks `flavors` for a
 `preemption` (or `fair_sharing`) for victims, on the `quota` tree. `ordering` and `fair_sharing` put
 the resulting entries in order, and `rounds` lets those wait that let others go first. `processing`
 decides one entry after the other, on the tree with what the entries before it took. `reasons` has
-the messages. `second_pass` places pods of a workload that holds quota already.
+the messages.
+
+`topology` finds places for pods on racks and hosts. `placement` asks it for them after flavors were
+chosen, `second_pass` for a workload that holds quota already.
 """

@@ -10,10 +10,10 @@ from queueing.core.facts import Strategy, WorkloadFact
 from queueing.core.flavors.assignment import Assignment, Choices, Progress
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.placed_usage import placed, places_of
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
+from queueing.core.topology.usage import placed, places_of
 from queueing.core.usage import Demand
 from queueing.core.values import value
 

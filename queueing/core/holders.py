@@ -7,11 +7,11 @@ from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
-from queueing.core.placed_usage import placed
 from queueing.core.settings import Settings
 from queueing.core.sharing import ClaimCharge, Commons, Use, added
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.usage import placed
 from queueing.core.usage import held_parts, held_places, remaining_pod_sets
 from queueing.core.values import value
 

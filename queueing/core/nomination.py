@@ -12,11 +12,11 @@ from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavor_quotas import FlavorPolicy
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.partial import largest_that_fits
-from queueing.core.flavors.placing import Placing
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
-from queueing.core.moving import Moving
 from queueing.core.names import Key, QueueName, ResourceName, Uid
+from queueing.core.placement.moving import Moving
+from queueing.core.placement.placing import Placing
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.limits import Bounds
 from queueing.core.preemption.query import Preemptor, Target

@@ -19,11 +19,10 @@ from queueing.core.decisions import (
 )
 from queueing.core.entries import Entry, Head, Ruling, keep, reservation, retry, wait
 from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy
-from queueing.core.flavors.doubts import doubts
 from queueing.core.holders import Holder
 from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
 from queueing.core.nomination import World, nominate
-from queueing.core.placed_usage import joined, places_of, without_pods
+from queueing.core.placement.doubts import doubts
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
@@ -42,6 +41,7 @@ from queueing.core.reasons import (
     pending_preemption,
 )
 from queueing.core.settings import Compatibility, Settings
+from queueing.core.topology.usage import joined, places_of, without_pods
 
 
 @dataclass(slots=True, eq=False)

@@ -14,7 +14,7 @@ from queueing.core.entries import Head
 from queueing.core.facts import CheckPhase, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName
 from queueing.core.nomination import World, victim_search
-from queueing.core.placed_pods import Wanted, placed_at, wanted_places
+from queueing.core.placement.pods import Wanted, placed_at, wanted_places
 from queueing.core.preemption.limits import Departures
 from queueing.core.processing import preemptions, taken_from
 from queueing.core.reasons import NoPlace, describe, pending_preemption

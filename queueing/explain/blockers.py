@@ -9,8 +9,8 @@ from queueing.core.admissibility import refusal
 from queueing.core.decisions import BARRED, Mode, Reason, Wait
 from queueing.core.entries import Ruling
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
-from queueing.core.flavors.doubts import doubts
 from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.placement.doubts import doubts
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
 from queueing.core.reasons import TOO_MANY_LEAVE, Excess, NoPlace, Obstacle, Shortage

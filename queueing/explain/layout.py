@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, ResourceName
-from queueing.core.placed_usage import places_of
 from queueing.core.quantities import quantity
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.counts import Counts, Shape
 from queueing.core.topology.domains import ROOT
 from queueing.core.topology.requests import PODS, Placeable, Requests, in_order
 from queueing.core.topology.tree import Tree
+from queueing.core.topology.usage import places_of
 from queueing.explain.domain_model import Seat
 from queueing.explain.part import Part
 from queueing.state.memory.memory import Memory

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from queueing.core.entries import Entry
-from queueing.core.flavors.placing import Placing
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, Key, ResourceName
-from queueing.core.placed_usage import places_of
+from queueing.core.placement.placing import Placing
 from queueing.core.quantities import quantity
 from queueing.core.topology.nearness import home
 from queueing.core.topology.requests import PODS, Requests
 from queueing.core.topology.tree import Tree
+from queueing.core.topology.usage import places_of
 from queueing.core.usage import PodSetDemand
 from queueing.explain.remedies import Enough
 from queueing.state.memory.memory import Memory

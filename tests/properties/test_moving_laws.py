@@ -7,9 +7,9 @@ import pytest
 from typing_extensions import override
 
 from queueing.core.decisions import Cycle, Preempt, PreemptionReason
-from queueing.core.placed_usage import places_of
 from queueing.core.settings import Compatibility
 from queueing.core.topology.requests import PODS
+from queueing.core.topology.usage import places_of
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster

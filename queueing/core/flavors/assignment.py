@@ -9,11 +9,11 @@ from queueing.core.facts import PodSetAssignment
 from queueing.core.flavors.grades import FIT, NO_FIT, Grade
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Outline
-from queueing.core.placed_usage import beyond
 from queueing.core.reasons import Obstacle, Severity, describe
 from queueing.core.sharing import Use, less
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.usage import beyond
 from queueing.core.usage import Demand, Shape, occupancies, use_of
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.flavor_quotas import Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.placed_usage import PlacedUsage, places_of
 from queueing.core.quota.node import Cell, Node
 from queueing.core.topology.forest import Forest
+from queueing.core.topology.usage import PlacedUsage, places_of
 
 
 def quotas_of(groups: tuple[ResourceGroup, ...]) -> dict[FlavorResource, Quota]:

@@ -1,6 +1,6 @@
 """Where the pods of a workload go: domains of a topology, such as racks and hosts.
 
-The rules are those of Kueue's topology-aware scheduling. `core.flavors.placing` calls this package.
+The rules are those of Kueue's topology-aware scheduling. `core.placement` calls this package.
 
 A `Forest` holds a `Tree` of domains per flavor: what is free in each leaf. Callers feed it nodes,
 the pods of others, and what placed workloads use (`charge`). What was decided earlier in a cycle,
@@ -14,7 +14,7 @@ each domain, and counts again only what changed. `choosing` takes a level and do
 ways to do both, and `refusals` tells why there is no place. Where a flavor has several topologies,
 `nearness` says which are searched, and for what. `growing` lets the pods of an elastic job stay,
 and finds places for those that it has more now. `offers` tells of flavors without a topology how
-many pods their nodes could hold.
+many pods their nodes could hold. `usage` joins what placed pods use of leaves to their quota.
 
 Invariants: a search changes nothing; no assignment exceeds what is free in any leaf; the order in
 which nodes and usage were told does not matter.

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from queueing.core.decisions import Preempt
 from queueing.core.holders import Holder
 from queueing.core.names import Key
-from queueing.core.placed_usage import joined, places_of
+from queueing.core.topology.usage import joined, places_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY
 

@@ -7,10 +7,10 @@ from queueing.core.decisions import Place
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder, holder_of
 from queueing.core.names import Key
-from queueing.core.placed_pods import used_at
-from queueing.core.placed_usage import places_of
+from queueing.core.placement.pods import used_at
 from queueing.core.second_pass import awaits
 from queueing.core.topology.requests import PODS
+from queueing.core.topology.usage import places_of
 from queueing.state.intake.marks import note_mark
 from queueing.state.memory.memory import Memory, SecondPass, Turn
 from queueing.state.usage.charges import Charge

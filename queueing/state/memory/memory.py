@@ -11,12 +11,12 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.holders import Holder
 from queueing.core.names import Key, PodSetName, QueueName, Uid
-from queueing.core.placed_usage import places_of
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Rules, Settings
 from queueing.core.topology.assignment import Assignment
 from queueing.core.topology.forest import Forest
+from queueing.core.topology.usage import places_of
 from queueing.state.credits.credits import Credits, EngineView
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
@@ -245,7 +245,7 @@ class Memory:
     """Evicted workload → the preemptor that its `Preempted` condition names."""
     returning: dict[Key, Turn] = field(default_factory=dict)
     """Workloads that were moved, have left their place, and were not judged since; each with what
-    they are sorted by, as other places were found for them: see `core.moving`."""
+    they are sorted by, as other places were found for them: see `core.placement.moving`."""
     unsettled: set[Key] = field(default_factory=set)
     """Workloads that are being moved and may have no place kept elsewhere, or not any more."""
     unready: set[Key] = field(default_factory=set)

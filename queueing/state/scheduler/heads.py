@@ -12,11 +12,11 @@ from queueing.core.facts import Strategy
 from queueing.core.flavors.assignment import Progress
 from queueing.core.names import QueueName, ResourceName, Uid
 from queueing.core.nomination import World
-from queueing.core.placed_pods import used_at
-from queueing.core.placed_usage import places_of
+from queueing.core.placement.pods import used_at
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node
 from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.usage import places_of
 from queueing.state.intake.joining import isolate
 from queueing.state.intake.returning import would_return
 from queueing.state.intake.variants import less_favorable

@@ -11,10 +11,10 @@ from queueing.core.decisions import Admit, Mode, Reason
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import Key
-from queueing.core.placed_pods import used_at, wanted_places
-from queueing.core.placed_usage import joined, places_of, without_places
+from queueing.core.placement.pods import used_at, wanted_places
 from queueing.core.topology.placement import place, placements, unplaced
 from queueing.core.topology.searching import Terms
+from queueing.core.topology.usage import joined, places_of, without_places
 from queueing.state.intake.holding import turn_of
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory

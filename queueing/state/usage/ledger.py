@@ -12,10 +12,10 @@ from typing import Protocol
 from queueing.core.credits.restraint import Restraint
 from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.placed_usage import places_of, without_places
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.usage import places_of, without_places
 from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns

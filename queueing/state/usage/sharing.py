@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.placed_usage import beyond, placed, places_of
 from queueing.core.sharing import ClaimCharge, Commons, added
 from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.usage import beyond, placed, places_of
 from queueing.state.usage.charges import Charge
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, PodSetName
-from queueing.core.placed_usage import placed, without_places
 from queueing.core.reasons import Obstacle, Unreadable
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
+from queueing.core.topology.usage import placed, without_places
 from queueing.core.usage import held_places
 
 NO_FLAVOR = "no TAS flavor assigned"

@@ -13,7 +13,7 @@ from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.grades import FIT, NO_CANDIDATES, NO_FIT
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, FlavorResource, PodSetName
-from queueing.core.placed_pods import NO_FLAVOR, Wanted
+from queueing.core.placement.pods import NO_FLAVOR, Wanted
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.reasons import NoPlace, Severity, Unreadable

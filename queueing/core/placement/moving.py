@@ -16,11 +16,10 @@ from typing import NamedTuple
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import WorkloadFact
 from queueing.core.flavors.assignment import Assignment
-from queueing.core.flavors.placing import Placing
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorName, Key, PodSetName, QueueName, Uid
-from queueing.core.placed_pods import Wanted, used_at, wanted_places
-from queueing.core.placed_usage import placed, places_of
+from queueing.core.placement.placing import Placing
+from queueing.core.placement.pods import Wanted, used_at, wanted_places
 from queueing.core.preemption.query import Target
 from queueing.core.preemption.room import needed
 from queueing.core.quota.node import Node
@@ -31,6 +30,7 @@ from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.nearness import home
 from queueing.core.topology.requests import PodSetRequest
 from queueing.core.topology.tree import Tree
+from queueing.core.topology.usage import placed, places_of
 
 DOMAINS_MAX = 4
 """So many domains are tried, those first that have most room; the cheapest of them is opened."""

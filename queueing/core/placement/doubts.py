@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from queueing.core.facts import PodSet, PodSetAssignment
-from queueing.core.flavors.placing import request_of
+from queueing.core.placement.placing import request_of
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.offers import shortfall
 
