@@ -40,6 +40,10 @@ dev: setup ## Run the embedded API server with queueing and simulated nodes; kub
 test: setup ## Run the fast tests (about three minutes)
 	$(BIN)/python -m pytest -q -n $(FAST_WORKERS) --dist worksteal -m 'not slow' tests $(ARGS)
 
+.PHONY: sizes
+sizes: setup ## Count the lines of each capability, words and pages, beside their bars
+	@$(BIN)/python -m tests.sizes
+
 .PHONY: properties
 properties: setup ## Run the long property, history and fault tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow \
