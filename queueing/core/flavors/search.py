@@ -336,17 +336,16 @@ def kept_to(part: PodSetGroup, choices: Mapping[ResourceName, Choice]) -> PodSet
 
 
 def as_the_slice(part: PodSetGroup, flavors: Flavors) -> PodSetGroup:
-    """Return a part that may only use the flavors that another slice's pod sets have."""
-    theirs = {
-        resource: flavor
-        for number in part.pod_sets
-        if number < len(flavors)
-        for resource, flavor in flavors[number].items()
-    }
+    """Return a part that may only use the flavors that another slice's pod sets have.
+
+    If pod sets that need one flavor together have different ones there, none is left.
+    """
+    theirs = [flavors[number] for number in part.pod_sets if number < len(flavors)]
     asks = []
     for ask in part.asks:
-        kept = next((theirs[one] for one, _ in ask.amounts if one in theirs), None)
-        asks.append(ask if kept is None else _kept_to(ask, kept, partial(not_of_slice, kept=kept)))
+        for kept in {had[one]: None for had in theirs for one, _ in ask.amounts if one in had}:
+            ask = _kept_to(ask, kept, partial(not_of_slice, kept=kept))
+        asks.append(ask)
     return replace(part, asks=tuple(asks))
 
 
