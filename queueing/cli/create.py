@@ -1,4 +1,4 @@
-"""`queueing create`: ClusterQueues, LocalQueues and ResourceFlavors from flags."""
+"""`queueing create`: ClusterQueues, LocalQueues, Cohorts and ResourceFlavors from flags."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,13 @@ from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
 from queueing.kube.errors import AlreadyExistsError, KubeError
 from queueing.kube.request import Call
-from queueing.kube.resources import CLUSTER_QUEUES, LOCAL_QUEUES, RESOURCE_FLAVORS, Resource
+from queueing.kube.resources import (
+    CLUSTER_QUEUES,
+    COHORTS,
+    LOCAL_QUEUES,
+    RESOURCE_FLAVORS,
+    Resource,
+)
 
 CODES = """Exit codes: 0, 1 when the server refuses, 2 when there is no cluster or a flag cannot be
 used."""
@@ -23,15 +29,35 @@ Examples:
   queueing create resourceflavor a100 --node-labels accelerator=a100
   queueing create clusterqueue vision --cohort lab --nominal-quota "a100:cpu=32;nvidia.com/gpu=8"
   queueing create localqueue main -n vision --clusterqueue vision
+  queueing create cohort lab --parent university
 \b
 {CODES}
 """
 POLICIES = ("Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any")
 
+QUOTA_OPTIONS = (
+    (
+        "--nominal-quota",
+        "nominal",
+        "Quota of a flavor; repeat for more, in the order in which they are tried.",
+    ),
+    ("--borrowing-limit", "borrowing", "How much may be borrowed."),
+    ("--lending-limit", "lending", "How much may be lent."),
+)
+
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Create a ClusterQueue, a LocalQueue or a ResourceFlavor."""
+    """Create a ClusterQueue, a LocalQueue, a Cohort or a ResourceFlavor."""
+
+
+def _with_quotas(made: Command) -> Command:
+    """Give a command the options of quotas."""
+    for name, field, text in reversed(QUOTA_OPTIONS):
+        made = click.option(
+            name, field, multiple=True, metavar="FLAVOR:RESOURCE=AMOUNT;…", help=text
+        )(made)
+    return made
 
 
 def _outputs(made: Command) -> Command:
@@ -67,27 +93,7 @@ Examples:
     type=click.Choice(("BestEffortFIFO", "StrictFIFO")),
     help="Whether the first blocks those behind it.",
 )
-@click.option(
-    "--nominal-quota",
-    "nominal",
-    multiple=True,
-    metavar="FLAVOR:RESOURCE=AMOUNT;…",
-    help="Quota of a flavor; repeat for more, in the order in which they are tried.",
-)
-@click.option(
-    "--borrowing-limit",
-    "borrowing",
-    multiple=True,
-    metavar="FLAVOR:RESOURCE=AMOUNT;…",
-    help="How much may be borrowed.",
-)
-@click.option(
-    "--lending-limit",
-    "lending",
-    multiple=True,
-    metavar="FLAVOR:RESOURCE=AMOUNT;…",
-    help="How much may be lent.",
-)
+@_with_quotas
 @click.option(
     "--namespace-selector", metavar="KEY=VALUE,…", help="Labels of its namespaces; all without."
 )
@@ -116,10 +122,37 @@ def cluster_queue(name: str, **options: Any) -> None:
     }
     if any(policies.values()):
         spec["preemption"] = {key: value for key, value in policies.items() if value}
-    spec["resourceGroups"] = list(
-        groups(options["nominal"], options["borrowing"], options["lending"])
-    )
+    spec["resourceGroups"] = _groups(options)
     _create(CLUSTER_QUEUES, name, {"spec": spec}, options)
+
+
+@command.command(
+    "cohort",
+    epilog=f"""\b
+Examples:
+  queueing create cohort lab --parent university
+  queueing create cohort lab --nominal-quota "a100:nvidia.com/gpu=8"
+\b
+{CODES}
+""",
+)
+@click.argument("name")
+@click.option(
+    "--parent",
+    metavar="NAME",
+    shell_complete=complete_names("cohort"),
+    help="The cohort that it is in.",
+)
+@_with_quotas
+@_outputs
+def cohort(name: str, **options: Any) -> None:
+    """Create a Cohort, which a queue that names it needs only for a parent or quota of its own."""
+    spec: dict[str, Any] = {}
+    if options["parent"]:
+        spec["parentName"] = options["parent"]
+    if found := _groups(options):
+        spec["resourceGroups"] = found
+    _create(COHORTS, name, {"spec": spec}, options)
 
 
 @command.command(
@@ -172,6 +205,10 @@ def resource_flavor(name: str, **options: Any) -> None:
     if tolerations := list(_taints(options["tolerations"])):
         spec["tolerations"] = [{"operator": "Equal", **one} for one in tolerations]
     _create(RESOURCE_FLAVORS, name, {"spec": spec}, options)
+
+
+def _groups(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(groups(options["nominal"], options["borrowing"], options["lending"]))
 
 
 def groups(

@@ -76,7 +76,8 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
             "queueing.cli.requeue", "Give up what a workload holds, and queue it again."
         ),
         "create": CommandEntry(
-            "queueing.cli.create", "Create a ClusterQueue, a LocalQueue or a ResourceFlavor."
+            "queueing.cli.create",
+            "Create a ClusterQueue, a LocalQueue, a Cohort or a ResourceFlavor.",
         ),
         "delete": CommandEntry(
             "queueing.cli.delete", "Delete a workload with its job, or a queue."

@@ -7,7 +7,7 @@ from queueing.core.devices import UNSUPPORTED, DeviceAsk
 from queueing.core.facts import FlavorFact, PodSet
 from queueing.core.flavor_quotas import ResourceGroup
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.core.reasons import Obstacle, Unreadable, Unsuitable
+from queueing.core.reasons import NoLevel, Obstacle, Unreadable, Unsuitable
 from queueing.core.selectors import Requirement, fault, meets, untolerated
 
 
@@ -97,7 +97,7 @@ def _misplaced(group: CompiledGroup, flavor: FlavorFact, pod_set: PodSet) -> Uns
     elif not request.slices and not request.unconstrained:
         named.append("")
     if not set(named) <= set(flavor.levels):
-        return Unsuitable(f"{title} does not contain the requested level")
+        return NoLevel(f"{title} does not contain the requested level", flavor.levels)
     return None
 
 

@@ -39,11 +39,18 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unsuitable:
-    """A flavor that cannot be used at all, or a resource that the queue does not cover."""
+    """A flavor that cannot be used at all."""
 
     text: str
 
     severity: ClassVar[Severity] = Severity.NO_MATCHING_FLAVOR
+
+
+@dataclass(frozen=True, slots=True)
+class NoLevel(Unsuitable):
+    """A flavor whose topology lacks the level that the pods ask for."""
+
+    levels: Sequence[str]
 
 
 class NoPlace(Unsuitable):
@@ -51,6 +58,20 @@ class NoPlace(Unsuitable):
 
     __slots__ = ()
     severity: ClassVar[Severity] = Severity.TOPOLOGY_PLACEMENT_FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """A resource that no resource group of the queue covers."""
+
+    resource: ResourceName
+
+    severity: ClassVar[Severity] = Severity.NO_MATCHING_FLAVOR
+
+    @property
+    def text(self) -> str:
+        """The message for the status."""
+        return f"resource {self.resource} unavailable in ClusterQueue"
 
 
 class Unreadable(Unsuitable):
@@ -99,12 +120,7 @@ class Excess:
         )
 
 
-Obstacle = Unsuitable | Shortage | Excess
-
-
-def uncovered(resource: ResourceName) -> Unsuitable:
-    """Return the obstacle for a resource that no resource group of the queue covers."""
-    return Unsuitable(f"resource {resource} unavailable in ClusterQueue")
+Obstacle = Unsuitable | Uncovered | Shortage | Excess
 
 
 def not_nominated(flavor: FlavorName, resource: ResourceName) -> Unsuitable:

@@ -13,10 +13,18 @@ from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.placement.doubts import doubts
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
-from queueing.core.reasons import TOO_MANY_LEAVE, Excess, NoPlace, Obstacle, Shortage
+from queueing.core.reasons import (
+    TOO_MANY_LEAVE,
+    Excess,
+    NoLevel,
+    NoPlace,
+    Obstacle,
+    Shortage,
+    Uncovered,
+)
 from queueing.explain.model import Blocker
 from queueing.explain.place import blocking_front
-from queueing.explain.probe import lack_of, obstacles
+from queueing.explain.probe import Lack, lack_of, obstacles
 from queueing.explain.remedies import Enough
 from queueing.explain.scattered import scattered
 from queueing.explain.spelling import listed, told
@@ -33,7 +41,11 @@ def of_held(memory: Memory, fact: WorkloadFact, held: Held) -> Iterator[Blocker]
     door = memory.objects.local_queues.get(local)
     match wait.reason:
         case Reason.DEACTIVATED:
-            yield _blocker("Deactivated", f"Workload {fact.key}", "it is deactivated")
+            evicted = fact.conditions.get("Evicted")
+            why = evicted.reason if evicted is not None and evicted.status else ""
+            told_of = "" if why in {"", "Deactivated"} else f" ({why})"
+            yield _blocker("Deactivated", f"Workload {fact.key}", f"it is deactivated{told_of}")
+            yield from (one for one in of_checks(memory, fact) if "Rejected" in one.text)
         case Reason.ADMISSION_GATED:
             for gate in fact.admission_gates:
                 yield _blocker("Gate", f"gate {gate}", f"the admission gate {gate} is closed")
@@ -105,7 +117,8 @@ def of_queued(
     elif ruling is not None:
         yield from _of_ruling(memory, ruling, enough)
         if fact.preemption_gated:
-            yield _blocker("Gate", "preemption gate", "a gate forbids it to preempt others")
+            text = "a gate forbids it to preempt others (spec.preemptionGates)"
+            yield _blocker("Gate", "preemption gate", text)
 
 
 def of_checks(memory: Memory, fact: WorkloadFact) -> Iterator[Blocker]:
@@ -184,6 +197,13 @@ def _obstacle(ruling: Ruling, pod_set: str, one: Obstacle) -> Blocker:
     lack = lack_of(one)
     if lack is None:
         text = _lowered(one.text).replace(" <nil>}", "}")
+        if isinstance(one, NoLevel):
+            text += f": it has {', '.join(one.levels)}"
+        if isinstance(one, Uncovered):
+            has = listed(
+                sorted({each.resource for each, cell in node.cells.items() if cell.is_listed})
+            )
+            text += f" {node.name}, which has {f'quota of {has}' if has else 'no quota'}"
         kind = "Place" if isinstance(one, NoPlace) else "Flavor"
         return _blocker(kind, "", text, pod_set=pod_set)
     flavor, name = lack.resource
@@ -197,12 +217,12 @@ def _obstacle(ruling: Ruling, pod_set: str, one: Obstacle) -> Blocker:
         )
         kind, free = "Capacity", most
     else:
-        free = max(0, cell.available())
+        free = lack.asked - lack.missing  # also what is kept for it already
         limit, where = _binding(node, lack.resource)
         text = (
             f"{quantity(name, lack.missing)} {name} more must be free in flavor {flavor}: it asks "
             f"for {quantity(name, lack.asked)}, and {quantity(name, free)} is free for "
-            f"ClusterQueue {node.name}"
+            f"ClusterQueue {node.name}{_when(ruling, lack, free)}"
         )
         kind = "Quota"
     return Blocker(
@@ -217,6 +237,12 @@ def _obstacle(ruling: Ruling, pod_set: str, one: Obstacle) -> Blocker:
         missing=quantity(name, lack.missing),
         limit=limit,
     )
+
+
+def _when(ruling: Ruling, lack: Lack, free: int) -> str:
+    """Say what of that is not free now."""
+    now = max(0, ruling.entry.node.cell(lack.resource).available_now())
+    return " once those who leave have ended" if free > now else ""
 
 
 def _binding(node: Node, resource: FlavorResource) -> tuple[str, str]:

@@ -18,6 +18,12 @@ def lent_in(root: Node, resource: FlavorResource) -> dict[Node, int]:
     return lent
 
 
+def left_to_lend(node: Node, resource: FlavorResource) -> int:
+    """Return what a queue itself does not use of what it lends."""
+    cell = node.cells.get(resource)
+    return 0 if cell is None else max(0, cell.quota - max(cell.usage, cell.local))
+
+
 def borrowed(node: Node, resource: FlavorResource) -> int:
     """Return the usage above the subtree's quota; 0 for a root, which cannot borrow."""
     cell = node.cell(resource)

@@ -52,6 +52,8 @@ class Held(Part, frozen=True, kw_only=True):
     """Whether its queue borrows this flavor and resource."""
     leaving: bool
     """Whether it is evicted already and gives back what it holds when its pods have ended."""
+    waits: bool
+    """Whether it waits itself, and this is kept for it until the rest is free."""
 
 
 class Wake(Part, frozen=True, kw_only=True):

@@ -19,18 +19,18 @@ NAMED = 3
 def place_of(memory: Memory, item: Item) -> Place:
     """Return the place of a pending workload."""
     queue = memory.queues[item.peers.queue]
-    before = list(_before(queue, item))
+    ahead = list(before(queue, item))
     same = [
-        (peers, number) for peers, number in before if peers.local_queue == item.fact.local_queue
+        (peers, number) for peers, number in ahead if peers.local_queue == item.fact.local_queue
     ]
     near = nlargest(
         NAMED,
-        (one for peers, number in before for _, one in peers.line[max(0, number - NAMED) : number]),
+        (one for peers, number in ahead for _, one in peers.line[max(0, number - NAMED) : number]),
         key=queue.place,
     )
     first = min((peers.line[0][1] for peers in queue.peers.values()), key=queue.place)
     return Place(
-        position_in_cluster_queue=sum(number for _, number in before),
+        position_in_cluster_queue=sum(number for _, number in ahead),
         position_in_local_queue=sum(number for _, number in same),
         pending=sum(peers.size for peers in queue.peers.values()),
         strict=memory.objects.is_strict(queue.name),
@@ -39,7 +39,7 @@ def place_of(memory: Memory, item: Item) -> Place:
     )
 
 
-def _before(queue: PendingQueue, item: Item) -> Iterator[tuple[Peers, int]]:
+def before(queue: PendingQueue, item: Item) -> Iterator[tuple[Peers, int]]:
     """Yield groups of which some come before an item, each with how many."""
     usage, order = queue.place(item)
     for peers in queue.peers.values():

@@ -16,7 +16,9 @@ from queueing.core.names import (
     namespace_of,
 )
 from queueing.core.quantities import quantity
+from queueing.core.reasons import Uncovered
 from queueing.core.selectors import Taint, Toleration, untolerated
+from queueing.core.topology.requests import PODS
 from queueing.explain.model import Edit, Remedy
 from queueing.explain.probe import lack_of, obstacles
 from queueing.state.memory.memory import Memory
@@ -65,21 +67,49 @@ def smaller(fact: WorkloadFact, ruling: Ruling) -> Iterator[Proposal]:
     counts = {one.pod_set.name: one.count for one in ruling.entry.head.demand.pod_sets}
     for name, flavor, short in _shortages(ruling):
         pod_set = sets.get(PodSetName(name))
-        if pod_set is None or any(one not in pod_set.requests for one in short):
+        if pod_set is None:
+            continue
+        each = {PODS: 1, **pod_set.requests}
+        if any(one not in each for one in short):
             continue
         count = counts.get(pod_set.name, pod_set.count)
         if not count:
             continue
         less = {
-            one: _rounded(one, (pod_set.requests[one] * count - missing) // count)
+            one: _rounded(one, (each[one] * count - missing) // count)
             for one, missing in short.items()
         }
-        priced = {ask.resource for ask in pod_set.devices}
-        if all(amount > 0 for amount in less.values()) and not priced & less.keys():
+        fixed = {PODS, *(ask.resource for ask in pod_set.devices)}
+        if all(amount > 0 for amount in less.values()) and not fixed & less.keys():
             yield _asking(fact, pod_set, flavor, less)
-        fewer = min(count - -(-missing // pod_set.requests[one]) for one, missing in short.items())
+        fewer = min(count - -(-missing // each[one]) for one, missing in short.items())
         if 0 < fewer < count and count == pod_set.count:
             yield _fewer(fact, pod_set, flavor, fewer)
+
+
+def without_uncovered(fact: WorkloadFact, ruling: Ruling) -> Iterator[Proposal]:
+    """Propose to leave out resources that the queue does not have."""
+    unknown = {one.resource for _, one in obstacles(ruling) if isinstance(one, Uncovered)}
+    for name in sorted(unknown):
+        having = [one for one in fact.pod_sets if name in one.requests]
+        if not having:  # its ResourceClaims ask for it
+            continue
+        edits = tuple(
+            _edit(
+                fact,
+                f"requests.{name} of each pod of {one.name}",
+                quantity(name, one.requests[name]),
+                "",
+            )
+            for one in having
+        )
+        made = tuple(
+            replace(one, requests={key: one.requests[key] for key in one.requests if key != name})
+            for one in fact.pod_sets
+        )
+        queue = ruling.entry.node.name
+        text = f"Request no {name}, of which ClusterQueue {queue} has no quota; or correct the name"
+        yield Proposal("AskLess", "Team", text, edits, replace(fact, pod_sets=made))
 
 
 def fewer_pods(fact: WorkloadFact, ruling: Ruling | None) -> Iterator[Proposal]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from queueing.core.names import Key, QueueName, name_of, namespace_of
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
+from queueing.explain.lending import left_to_lend
 from queueing.explain.model import Group, QueueExplanation
 from queueing.explain.quotas import promised_to, queue_rows
 from queueing.reports import queues as reports
@@ -101,10 +102,9 @@ def _lenders(memory: Memory, node: Node) -> Iterator[str]:
         other = memory.tree.queue(name)
         free = {}
         for one in wanted:
-            cell = other.cells.get(one)
-            left = 0 if cell is None else cell.quota - max(cell.usage, cell.local)
-            if left > 0 and node.cell(one).available() > 0:
-                free[one] = min(left, node.cell(one).available())
+            left = min(left_to_lend(other, one), node.cell(one).available())
+            if left > 0:
+                free[one] = left
         if other is node or not free:
             continue
         named += 1

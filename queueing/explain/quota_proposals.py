@@ -1,6 +1,6 @@
 """Changes of queues and cohorts that may help a workload; each needs a `trial`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -20,11 +20,14 @@ from queueing.core.names import FlavorResource, Key, QueueName, name_of, namespa
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
 from queueing.core.selectors import Selector
+from queueing.explain.lending import left_to_lend
 from queueing.explain.model import Edit
+from queueing.explain.place import before
 from queueing.explain.probe import lacking
 from queueing.explain.proposals import Proposal
+from queueing.explain.spelling import listed
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import requests_of
+from queueing.state.queues.peers import Peers, requests_of
 
 LENDERS = 3
 """How many queues are tried that do not lend what they could."""
@@ -82,7 +85,7 @@ def more_quota(memory: Memory, ruling: Ruling) -> Iterator[Proposal]:
     queue = memory.objects.queues[ruling.head.queue]
     node = ruling.entry.node
     for resource, missing in short.items():
-        for more in _amounts(memory, node, resource, missing):
+        for more in _amounts(memory, ruling, resource, missing):
             made = _with_quota(queue, resource, partial(_raised, more=more))
             if made is None:
                 break
@@ -114,16 +117,35 @@ def reclaiming(queue: ClusterQueueFact) -> Iterator[Proposal]:
     yield Proposal("AllowReclaim", "Admin", text, (edit,), made)
 
 
-def _amounts(memory: Memory, node: Node, resource: FlavorResource, missing: int) -> tuple[int, ...]:
-    """Return by how much quota is raised: what one workload lacks, or what all that wait do."""
-    behind = max(0, -node.cell(resource).available())
-    least = missing + behind
-    waiting = 0
-    for name in memory.trees.members.get(node.root, ()):
-        found = memory.queues.get(name)
-        for peers in () if found is None else found.peers.values():
-            waiting += requests_of(peers.demand).get(resource.resource, 0) * peers.size
-    return (least,) if waiting + behind <= least else (least, waiting + behind)
+def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: int) -> list[int]:
+    """Return by how much quota is raised, the least first.
+
+    What the workload itself lacks, what it does with those before it in its queue, and what all
+    that wait in the tree do. What is free, or kept for them already, they use first.
+    """
+    node, item = ruling.entry.node, memory.items.get(ruling.head.workload.key)
+    names = memory.trees.members.get(node.root, ())
+    lines = [memory.queues[name] for name in names if name in memory.queues]
+    kept = [
+        one.usage.get(resource, 0) for one in memory.ledger.promised.values() if one.queue in names
+    ]
+    free = node.cell(resource).available()
+    own = missing + max(0, -free)
+    found = {own}
+    if item is not None:
+        mine = requests_of(item.peers.demand).get(resource.resource, 0)
+        ahead = before(memory.queues[item.peers.queue], item)
+        found.add(mine + _asked(ahead, resource) - free - sum(kept))
+    everybody = ((one, one.size) for line in lines for one in line.peers.values())
+    found.add(_asked(everybody, resource) - free - sum(kept))
+    return sorted(one for one in found if one >= own)
+
+
+def _asked(waiting: Iterable[tuple[Peers, int]], resource: FlavorResource) -> int:
+    """Return what waiting workloads ask for: groups, and how many of each."""
+    return sum(
+        requests_of(peers.demand).get(resource.resource, 0) * number for peers, number in waiting
+    )
 
 
 def _raised(old: Quota, more: int) -> Quota:
@@ -144,21 +166,28 @@ def _wider_limits(
             queue, resource, lambda old: replace(old, borrowing_limit=limit + missing)
         )
         if made is not None:
-            yield _quota_proposal("RaiseBorrowingLimit", queue, made, resource, "borrowingLimit")
+            wider = _quota_proposal("RaiseBorrowingLimit", queue, made, resource, "borrowingLimit")
+            lenders = [
+                other.name
+                for other in memory.tree.queues_of(node.root)
+                if other is not node and left_to_lend(other, resource)
+            ]
+            lends = f", to borrow from {listed(lenders)}" if lenders else ""
+            yield replace(wider, text=f"{wider.text}{lends}")
     found = 0
     for other in memory.tree.queues_of(node.root):
         theirs = other.cells.get(resource)
         fact = memory.objects.queues.get(QueueName(other.name))
         if other is node or theirs is None or fact is None or found >= LENDERS:
             continue
-        lends = theirs.limits.lending_limit
-        if lends is None or theirs.local_available() < missing:
+        most = theirs.limits.lending_limit
+        if most is None or theirs.local_available() < missing:
             continue
         found += 1
         made = _with_quota(
             fact,
             resource,
-            partial(_lending, limit=lends + missing),
+            partial(_lending, limit=most + missing),
         )
         if made is not None:
             yield _quota_proposal("RaiseLendingLimit", fact, made, resource, "lendingLimit")

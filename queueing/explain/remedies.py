@@ -20,6 +20,7 @@ from queueing.explain.proposals import (
     shorter,
     smaller,
     switches,
+    without_uncovered,
 )
 from queueing.explain.quota_proposals import more_quota, opened, passing, reclaiming, resumed
 from queueing.state.intake.hindrances import why_held
@@ -85,6 +86,7 @@ def _own(memory: Memory, fact: WorkloadFact, ruling: Ruling | None) -> Iterator[
         if ruling.decision.mode is not None and ruling.entry.barred is not None:
             yield from shorter(fact)
         yield from smaller(fact, ruling)
+        yield from without_uncovered(fact, ruling)
         yield from other_flavors(fact, ruling)
     yield from higher_priorities(memory, fact, ruling, front)
     yield from other_queues(memory, fact)

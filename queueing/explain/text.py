@@ -39,8 +39,7 @@ def _workload(answer: WorkloadExplanation) -> Iterator[str]:
     yield from _section(_held_by(answer), _holders(answer))
     yield from _section("Its place", _place(answer))
     if answer.if_first is not None:
-        title = "If it were queued" if answer.place is None else "If it went first"
-        yield from _section(title, _outcome(answer.if_first))
+        yield from _section(_if_first(answer), _outcome(answer.if_first))
     if answer.wakes:
         awaited = (f"{one.text}{f' ({one.at})' if one.at else ''}" for one in answer.wakes)
         yield from _section("It is tried again when", awaited)
@@ -52,6 +51,15 @@ def _workload(answer: WorkloadExplanation) -> Iterator[str]:
         yield from _run(answer.run, leaving=answer.state == "Leaving")
     if answer.page:
         yield from ("", f"On the page: {answer.page}")
+
+
+def _if_first(answer: WorkloadExplanation) -> str:
+    kinds = {one.kind for one in answer.blockers}
+    if kinds & {"Stopped", "Inactive"}:
+        return "If its queue were active"
+    return (
+        "If it were queued" if answer.place is None or "Namespace" in kinds else "If it went first"
+    )
 
 
 def estimated(one: Estimate) -> Iterator[str]:
@@ -75,6 +83,7 @@ def _held_by(answer: WorkloadExplanation) -> str:
 def _holders(answer: WorkloadExplanation) -> Iterator[str]:
     for one in answer.holders:
         since = f" since {one.since}" if one.since else ""
+        since = f", kept for it{since} while it waits" * one.waits or since
         marks = [f"priority {one.priority}"]
         marks += ["its queue borrows"] * one.borrows + ["leaving"] * one.leaving
         yield (
@@ -109,7 +118,8 @@ def _outcome(one: Outcome) -> Iterator[str]:
                 f"{each.usage.get(resource, '')} {resource} of {flavor}"
                 for resource, flavor in each.flavors.items()
             )
-            yield f"pod set {each.pod_set}, {each.count} pods: {flavors}"
+            pods = "1 pod" if each.count == 1 else f"{each.count} pods"
+            yield f"pod set {each.pod_set}, {pods}: {flavors}"
 
 
 def _remedies(answer: WorkloadExplanation) -> Iterator[str]:

@@ -54,7 +54,7 @@ def _waiting(memory: Memory, fact: WorkloadFact, wait: Wait, enough: Enough) -> 
     holders: tuple[Held, ...] = ()
     in_all = 0
     if ruling is not None and short and not is_promised:
-        holders, in_all = holders_of(memory, ruling.entry.node, short)
+        holders, in_all = holders_of(memory, ruling.entry.node, short, fact.key)
     awaited: tuple[Wake, ...] = ()
     if held is not None:
         awaited = tuple(wakes.of_held(fact, held))
@@ -151,14 +151,22 @@ def _flavored(one: PodSetAssignment) -> Flavored:
 
 def _summary(found: tuple[Blocker, ...], wait: Wait) -> str:
     """Say in one sentence what blocks it most."""
-    ranked = sorted(found, key=lambda one: FIRST.index(one.kind) if one.kind in FIRST else 9)
+    short = {(one.pod_set, one.resource) for one in found if one.kind == "Quota"}
+    hopeful = [  # where one flavor would do, those that never could are no reason
+        one for one in found if one.kind != "Capacity" or (one.pod_set, one.resource) not in short
+    ]
+    ranked = sorted(hopeful, key=lambda one: FIRST.index(one.kind) if one.kind in FIRST else 9)
     turn = next((one for one in found if one.kind == "Turn"), None)
     if turn is not None:
         return f"It waits: {turn.text}."
     if not ranked:
         return f"It waits: {wait.message[:1].lower()}{wait.message[1:]}."
     more = len(found) - 1
-    return f"It waits: {ranked[0].text}{f' (and {more} more)' if more else ''}."
+    return f"It waits: {ranked[0].text}{_beside(more)}."
+
+
+def _beside(more: int) -> str:
+    return f" (and {more} more reason{'s' if more > 1 else ''})" if more else ""
 
 
 def _leaving(fact: WorkloadFact) -> str:

@@ -24,10 +24,10 @@ from queueing.core.reasons import (
     Obstacle,
     Severity,
     Shortage,
+    Uncovered,
     Unreadable,
     not_nominated,
     not_of_slice,
-    uncovered,
 )
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.sharing import Commons, Flavors, shared_by
@@ -156,7 +156,7 @@ class Search:
                 places[place] = last
         if part.uncovered is not None:
             answer.severity = Severity.NO_MATCHING_FLAVOR
-            return self._fail(answer, names, [*obstacles, uncovered(part.uncovered)])
+            return self._fail(answer, names, [*obstacles, Uncovered(part.uncovered)])
         tried.update(places)
         self._accept(part, answer, choices, saved, fits=not obstacles)
         if obstacles:

@@ -110,6 +110,10 @@ async def test_queues_are_created_from_flags(dev: Dev) -> None:
             ],
         }
     ]
+    made = "create cohort lab --parent university --nominal-quota spot:cpu=2"
+    assert await dev.told(made) == "cohort/lab created\n"
+    (cohort,) = [one for one in await dev.rows("get cohorts") if one["metadata"]["name"] == "lab"]
+    assert cohort["spec"]["parentName"] == "university"
     again = await dev.type("create localqueue speech -c speech")
     assert (again.exit_code, again.stderr) == (1, "Error: LocalQueue speech is there already\n")
     wrong = await dev.type("create clusterqueue x --nominal-quota cpu=8")
