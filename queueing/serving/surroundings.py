@@ -65,7 +65,7 @@ class WatchedObjects:
             manage_without_queue=self.manage_without_queue,
             default_local_queue=f"{namespace}/{DEFAULT}" in self.default_queues,
             default_priority_class=self.default_class and DEFAULT in self.default_classes,
-            owner_managed=has_managed_owner(request.get("object"), self.kinds),
+            owner_managed=has_managed_owner(request.get("object") or {}, self.kinds),
         )
 
     def hear_namespace(self, event: WatchEvent[_Namespace]) -> None:

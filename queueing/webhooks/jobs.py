@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.jobs.management import OWN_CONTROLLERS
-from queueing.webhooks.findings import Wire, dig, entries
+from queueing.webhooks.findings import Wire, dig
+from queueing.webhooks.rules import bound, concerns
 from queueing.webhooks.suspension import JOB, SUSPEND, QueuedKind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -71,14 +72,9 @@ def labelled_itself(labelled: str, kinds: Iterable[QueuedKind]) -> str:
     return f"({labelled}) && ({without_owner(above)})" if above else labelled
 
 
-def has_managed_owner(job: object, kinds: Iterable[QueuedKind] = ()) -> bool:
+def has_managed_owner(job: Wire, kinds: Iterable[QueuedKind] = ()) -> bool:
     """Say whether the object's controller queues for it, where some kinds are on."""
-    known = owners(kinds)
-    return any(
-        owner.get("controller")
-        and (str(owner.get("apiVersion")).rpartition("/")[0], owner.get("kind")) in known
-        for owner in entries(job, "metadata", "ownerReferences")
-    )
+    return not concerns((without_owner(owners(kinds)),), bound({}, job))
 
 
 def default_job(job: Wire, around: DefaultingContext, field: str = SUSPEND) -> Wire:

@@ -44,6 +44,11 @@ def when(test: str, patches: str) -> str:
     return f"({test} ? {patches} : [])"
 
 
+def unless(test: str, patches: str) -> str:
+    """Return patches that are made only when a test does not hold."""
+    return f"({test} ? [] : {patches})"
+
+
 def labelled(label: str, value: str) -> str:
     """Return the patches that give an object a label."""
     place = ["metadata", "labels"]

@@ -8,7 +8,7 @@ The last policy that is applied is a probe. It marks dry runs in our own namespa
 all mutating policies, which shows when the server uses them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -30,6 +30,8 @@ from queueing.webhooks.marking import is_its_own, marking
 from queueing.webhooks.patches import labelled, when
 from queueing.webhooks.policies import claims, gating
 from queueing.webhooks.policies import render as validation
+from queueing.webhooks.policies.gating import HAS_QUEUE, NO_QUEUE
+from queueing.webhooks.policies.pairs import by_patches, mutating, named
 from queueing.webhooks.scope import Scope, selector_wire
 from queueing.webhooks.suspension import (
     JOB,
@@ -45,17 +47,11 @@ from queueing.webhooks.suspension import (
     suspending,
 )
 
-API_VERSION = "admissionregistration.k8s.io/v1"
 PROBE_LABEL = "queueing.dev/policy-probe"
 DEFAULT_PRIORITY = "queueing-default-priority"
 MINOR_MIN = 36
 """The first Kubernetes 1.x with MutatingAdmissionPolicies."""
 
-_LABELLED = (
-    f"has(object.metadata.labels) && '{QUEUE_NAME}' in object.metadata.labels"
-    f" && object.metadata.labels['{QUEUE_NAME}'] != ''"
-)
-_UNLABELLED = f"!has(object.metadata.labels) || !('{QUEUE_NAME}' in object.metadata.labels)"
 _UNCLASSED = f"!has(object.metadata.labels) || !('{PRIORITY_CLASS}' in object.metadata.labels)"
 
 Wire = dict[str, Any]
@@ -106,21 +102,21 @@ def digest_of(rendered: Rendered) -> str:
 
 def _mutating(rules: PolicyRules) -> Iterator[Pair]:
     everywhere, nobodys = selector_wire(rules.namespaces), without_owner(owners(rules.kinds))
-    itself = labelled_itself(_LABELLED, rules.kinds)
+    itself = labelled_itself(HAS_QUEUE, rules.kinds)
     managed = f"({itself}) || ({nobodys})" if rules.without_queue_name else itself
     for field, kinds in by_field(rules.kinds).items():
         yield _pair(
             name_with("queueing-suspend-jobs", field),
             # Not for those that come suspended, as most do: a change makes the server run all
             # admission plugins again.
-            [("managed", managed), ("runs", f"!{is_suspended(field)}")],
-            _json(suspending(field)),
+            {"managed": managed, "runs": f"!{is_suspended(field)}"},
+            by_patches(suspending(field)),
             _created(kinds, everywhere),
         )
         yield _pair(
             name_with("queueing-default-queue", field),
-            [("without-queue", _UNLABELLED), ("without-owner", nobodys)],
-            _json(f"{labelled(QUEUE_NAME, 'default')} + {suspending(field)}"),
+            {"without-queue": NO_QUEUE, "without-owner": nobodys},
+            by_patches(f"{labelled(QUEUE_NAME, 'default')} + {suspending(field)}"),
             _created(kinds, everywhere),
             "LocalQueue",
         )
@@ -130,8 +126,8 @@ def _mutating(rules: PolicyRules) -> Iterator[Pair]:
         return
     yield _pair(
         DEFAULT_PRIORITY,
-        [("without-class", _UNCLASSED)],
-        _json(when(_LABELLED, labelled(PRIORITY_CLASS, "default"))),
+        {"without-class": _UNCLASSED},
+        by_patches(when(HAS_QUEUE, labelled(PRIORITY_CLASS, "default"))),
         _created(in_order(classed), everywhere),
         "WorkloadPriorityClass",
     )
@@ -144,11 +140,11 @@ def _marking(rules: PolicyRules, everywhere: Wire, managed: str, nobodys: str) -
     condition about them.
     """
     for kind in marked(rules.kinds):
-        own = ("its-own", is_its_own(kind))
+        own = {"its-own": is_its_own(kind)}
         marks = _pair(
             f"queueing-mark-{kind.plural}",
-            [own],
-            _json(when(managed, marking(kind.through))),
+            own,
+            by_patches(when(managed, marking(kind.through))),
             _created([kind], everywhere),
         )
         # What is not marked would run, and nobody would stop it.
@@ -156,8 +152,8 @@ def _marking(rules: PolicyRules, everywhere: Wire, managed: str, nobodys: str) -
         yield marks
         yield _pair(
             f"queueing-default-queue-{kind.plural}",
-            [own, ("without-queue", _UNLABELLED), ("without-owner", nobodys)],
-            _json(labelled(QUEUE_NAME, "default")),
+            {**own, "without-queue": NO_QUEUE, "without-owner": nobodys},
+            by_patches(labelled(QUEUE_NAME, "default")),
             _created([kind], everywhere),
             "LocalQueue",
         )
@@ -176,17 +172,12 @@ def _created(kinds: Iterable[QueuedKind], namespaces: Wire) -> Wire:
     return {"namespaceSelector": namespaces, "resourceRules": rules}
 
 
-def _json(expression: str) -> Wire:
-    """Return a mutation by JSON patches: the server needs no schema of the kind for these."""
-    return {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
-
-
 def _probe(rules: PolicyRules, digest: str) -> Pair:
     annotation = f"metadata: Object.metadata{{annotations: {{'{PROBE_LABEL}': '{digest}'}}}}"
     tried = f"'{PROBE_LABEL}' in object.metadata.labels && request.dryRun"
     policy, binding = _pair(
         "queueing-policy-probe",
-        [("probe", f"has(object.metadata.labels) && {tried}")],
+        {"probe": f"has(object.metadata.labels) && {tried}"},
         {
             "patchType": "ApplyConfiguration",
             "applyConfiguration": {"expression": f"Object{{{annotation}}}"},
@@ -199,7 +190,7 @@ def _probe(rules: PolicyRules, digest: str) -> Pair:
 
 def _pair(
     name: str,
-    conditions: list[tuple[str, str]],
+    conditions: Mapping[str, str],
     mutation: Wire,
     constraints: Wire,
     parameter: str = "",
@@ -209,24 +200,12 @@ def _pair(
     `parameter` is the kind of the object named `default` without which nothing is changed.
     """
     spec: Wire = {
-        "matchConstraints": constraints,
-        "matchConditions": [{"name": key, "expression": text} for key, text in conditions],
         "failurePolicy": "Ignore",
-        "reinvocationPolicy": "IfNeeded",
-        "mutations": [mutation],
+        "matchConstraints": constraints,
+        "matchConditions": named(conditions),
     }
-    binding: Wire = {"policyName": name}
-    if parameter:
-        spec["paramKind"] = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": parameter}
-        binding["paramRef"] = {"name": "default", "parameterNotFoundAction": "Allow"}
-    return (
-        (MUTATING_POLICIES, _object("MutatingAdmissionPolicy", name, spec)),
-        (MUTATING_POLICY_BINDINGS, _object("MutatingAdmissionPolicyBinding", name, binding)),
-    )
-
-
-def _object(kind: str, name: str, spec: Wire) -> Wire:
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
+    policy, binding = mutating(name, spec, mutation, parameter=parameter)
+    return (MUTATING_POLICIES, policy), (MUTATING_POLICY_BINDINGS, binding)
 
 
 def render_validation(rules: PolicyRules) -> Rendered:

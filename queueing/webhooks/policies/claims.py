@@ -12,12 +12,14 @@ from typing import Any, Final
 
 from queueing.devices.rules.containers import SIDECAR
 from queueing.webhooks import pods
+from queueing.webhooks.patches import added, unless
 from queueing.webhooks.policies.demand import Mutation
+from queueing.webhooks.policies.pairs import by_patches, mutating, named
+from queueing.webhooks.suspension import POD
 
 Wire = dict[str, Any]
 
 NAME: Final = "queueing-inject-claims"
-API_VERSION: Final = "admissionregistration.k8s.io/v1"
 _NOTES: Final = "object.metadata.annotations"
 
 
@@ -45,32 +47,16 @@ _VARIABLES: Final = {
 def render() -> list[Wire]:
     """Return the policy and its binding."""
     spec: Wire = {
-        # Closed on failure: what is labelled for it must not start without its claims.
+        # What is labelled for it must not start without its claims.
         "failurePolicy": "Fail",
-        "reinvocationPolicy": "IfNeeded",
         "matchConstraints": {
-            "resourceRules": [
-                {
-                    "apiGroups": [""],
-                    "apiVersions": ["v1"],
-                    "operations": ["CREATE"],
-                    "resources": ["pods"],
-                }
-            ],
+            "resourceRules": [{**POD.rule, "operations": ["CREATE"]}],
             "objectSelector": {"matchExpressions": [{"key": CLAIMS.label, "operator": "Exists"}]},
         },
-        "matchConditions": [
-            {"name": name, "expression": text} for name, text in CLAIMS.conditions.items()
-        ],
-        "variables": [
-            {"name": name, "expression": text} for name, text in CLAIMS.variables.items()
-        ],
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": CLAIMS.patches}}],
+        "matchConditions": named(CLAIMS.conditions),
+        "variables": named(CLAIMS.variables),
     }
-    return [
-        _object("MutatingAdmissionPolicy", spec),
-        _object("MutatingAdmissionPolicyBinding", {"policyName": NAME}),
-    ]
+    return list(mutating(NAME, spec, by_patches(CLAIMS.patches)))
 
 
 def _patches() -> Iterator[str]:
@@ -78,7 +64,7 @@ def _patches() -> Iterator[str]:
 
     The channel of a ComputeDomain is for those who ask for any device: it comes before all.
     """
-    yield _if_not("has(object.spec.resourceClaims)", _add("/spec/resourceClaims", "[]"))
+    yield unless("has(object.spec.resourceClaims)", added(["spec", "resourceClaims"], "[]"))
     yield from (_room(part) for part in _PARTS)
     channel = f"string({_NOTES}['{pods.CHANNEL}'])"
     entry = f'{{"name": "{pods.CHANNEL_CLAIM}", "resourceClaimTemplateName": {channel}}}'
@@ -97,17 +83,9 @@ def _patches() -> Iterator[str]:
     )
 
 
-def _add(path: str, value: str) -> str:
-    return f'[JSONPatch{{op: "add", path: "{path}", value: {value}}}]'
-
-
-def _if_not(test: str, patches: str) -> str:
-    return f"({test} ? [] : {patches})"
-
-
 def _append(value: str) -> str:
     """Return the patch that adds to the list of the pod's claims."""
-    return _add("/spec/resourceClaims/-", value)
+    return added(["spec", "resourceClaims", "-"], value)
 
 
 def _claim(number: int, name: str) -> str:
@@ -182,10 +160,6 @@ def _request(part: str, resource: str) -> str:
         f' : {first("containers")} >= 0 ? "c" + string({first("containers")})'
         f' : "i" + string({alike}))'
     )
-
-
-def _object(kind: str, spec: Wire) -> Wire:
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": NAME}, "spec": spec}
 
 
 CLAIMS: Final = Mutation(

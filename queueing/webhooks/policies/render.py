@@ -1,12 +1,12 @@
 """Policies and their bindings as the API server takes them."""
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from queueing.translate.jobs.pods.view import Pods
 from queueing.webhooks.policies.demand import Demand, Policy
 from queueing.webhooks.policies.jobs import JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE
 from queueing.webhooks.policies.marked import policy_of_marked
+from queueing.webhooks.policies.pairs import named, pair
 from queueing.webhooks.policies.pods import PODS
 from queueing.webhooks.policies.queued import beside_a_default_queue
 from queueing.webhooks.policies.quotas import CLUSTER_QUEUES, COHORTS, FLAVORS_OF_CHECKS
@@ -17,8 +17,6 @@ from queueing.webhooks.suspension import JOB, SuspendedKind, marked
 
 Wire = dict[str, Any]
 
-API_VERSION: Final = "admissionregistration.k8s.io/v1"
-KUEUE: Final = "kueue.x-k8s.io/v1beta2"
 _STAYS: Final = "!has(object.metadata.deletionTimestamp)"
 """What is being deleted is not judged: whoever holds it must be able to let go."""
 POLICIES: Final = (CLUSTER_QUEUES, COHORTS, WORKLOADS, JOBS, JOBS_BESIDE_A_DEFAULT_QUEUE)
@@ -40,7 +38,7 @@ def render(scope: Scope) -> list[Wire]:
     return [wire for policy in chosen for wire in _pair(policy, scope)]
 
 
-def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
+def _pair(policy: Policy, scope: Scope) -> tuple[Wire, Wire]:
     # One expression, so that our own writes cost no more than a look at who writes.
     concerned = " && ".join(
         f"({text})" for text in (scope.not_ours["expression"], _STAYS, *policy.conditions)
@@ -60,21 +58,18 @@ def _pair(policy: Policy, scope: Scope) -> Iterator[Wire]:
     spec: Wire = {
         "failurePolicy": "Fail",
         "matchConstraints": constraints,
-        "matchConditions": [{"name": "concerned", "expression": concerned}],
+        "matchConditions": named({"concerned": concerned}),
         "validations": [_validation(demand) for demand in policy.demands],
     }
     if policy.variables:
-        spec["variables"] = [
-            {"name": name, "expression": text} for name, text in policy.variables.items()
-        ]
-    binding: Wire = {"policyName": policy.name, "validationActions": ["Deny"]}
-    if policy.parameter:
-        # Without its definition the parameter cannot be looked up: Jobs must not suffer from that.
-        spec["failurePolicy"] = "Ignore"
-        spec["paramKind"] = {"apiVersion": KUEUE, "kind": policy.parameter}
-        binding["paramRef"] = {"name": "default", "parameterNotFoundAction": "Allow"}
-    yield _object("ValidatingAdmissionPolicy", policy.name, spec)
-    yield _object("ValidatingAdmissionPolicyBinding", policy.name, binding)
+        spec["variables"] = named(policy.variables)
+    return pair(
+        "ValidatingAdmissionPolicy",
+        policy.name,
+        spec,
+        parameter=policy.parameter,
+        validationActions=["Deny"],
+    )
 
 
 def _validation(demand: Demand) -> Wire:
@@ -86,7 +81,3 @@ def _validation(demand: Demand) -> Wire:
     if demand.words:
         wire["messageExpression"] = f"'{demand.path}: ' + {demand.words}"
     return wire
-
-
-def _object(kind: str, name: str, spec: Wire) -> Wire:
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
