@@ -1,7 +1,8 @@
 """A head in the three stages of a round: as `Head`, nominated as `Entry`, decided as `Ruling`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
+from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.usage import placed, places_of
 from queueing.core.usage import Demand
 from queueing.core.values import value
@@ -95,11 +97,6 @@ class Ruling(NamedTuple):
         return self.entry.head
 
     @property
-    def usage(self) -> Mapping[FlavorResource, int]:
-        """What is charged if it is admitted, or would be."""
-        return self.entry.usage
-
-    @property
     def is_promise(self) -> bool:
         """Whether what it keeps is promised to it: it waits only until others have left."""
         return bool(self.kept) and self.mode in (Mode.PREEMPT, Mode.DEFERRED_FIT)
@@ -158,6 +155,32 @@ def _waits(entry: Entry, mode: Mode, why: tuple[Reason, str], requeue: Requeue) 
         else (),
     )
     return Ruling(entry, told)
+
+
+def taken_from(targets: Iterable[Target]) -> tuple[Key, ...]:
+    """Return those of some victims who only lose a promise."""
+    return tuple(target.holder.key for target in targets if target.holder.promised)
+
+
+def preemptions(head: Head, victims: Iterable[Target], tree: QuotaTree) -> tuple[Preempt, ...]:
+    """Return the decisions to evict victims for a head."""
+    own = tree.queue(head.queue).path()
+    path = cache(lambda queue: tree.queue(queue).path())
+    return tuple(
+        Preempt(
+            workload=victim.key,
+            uid=victim.uid,
+            cluster_queue=victim.queue,
+            preemptor=head.workload.key,
+            preemptor_uid=head.workload.uid,
+            preemptor_queue=head.queue,
+            reason=reason,
+            preemptor_path=own,
+            victim_path=path(victim.queue),
+            already_evicted=victim.evicted,
+        )
+        for victim, reason in ((one.holder, one.reason) for one in victims)
+    )
 
 
 def reservation(entry: Entry) -> Mapping[FlavorResource, int]:

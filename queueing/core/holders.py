@@ -122,7 +122,7 @@ class Holders(Protocol):
 
 def rank(holders: Iterable[Holder]) -> Ranked:
     """Sort holders: evicted or promised ones first, then as those that run are stopped."""
-    in_order = sorted(holders, key=_rank)
+    in_order = sorted(holders, key=lambda one: (one.runs, one.rank))
     return Ranked(in_order, any(one.stake is not None for one in in_order))
 
 
@@ -136,16 +136,6 @@ def exposed_by(holders: Iterable[Holder]) -> ByPriority:
     return found
 
 
-def _rank(holder: Holder) -> tuple[bool, tuple[int, float, Uid]]:
-    return holder.runs, holder.rank
-
-
-def was_moved(workload: WorkloadFact) -> bool:
-    """Say whether a workload was stopped only to go on elsewhere, and has not started again."""
-    preempted = workload.conditions.get("Preempted") if workload.evicted else None
-    return preempted is not None and preempted.status and preempted.reason == PreemptionReason.MOVED
-
-
 def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
     """Return the holder of a workload whose status has an admission, else raise ValueError."""
     if workload.admission is None:
@@ -157,6 +147,8 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
     if workload.slice_of and settings.grows_in_place:
         given = remaining_pod_sets(workload)
     places = held_places(workload, given)
+    preempted = workload.conditions.get("Preempted") if workload.evicted else None
+    told = preempted.reason if preempted is not None and preempted.status else ""
     return Holder(
         key=workload.key,
         uid=workload.uid,
@@ -167,7 +159,7 @@ def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
         reserved_at=workload.conditions["QuotaReserved"].changed,
         evicted=workload.evicted,
         usage=placed(usage, places),
-        elsewhere=usage if workload.evicted and was_moved(workload) else None,
+        elsewhere=usage if told == PreemptionReason.MOVED else None,
         stake=workload.stake,
         parts=parts,
         own=own if parts else None,

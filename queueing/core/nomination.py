@@ -37,14 +37,6 @@ Pending = Callable[[QueueName, ResourceName, int], int]
 requests that are no larger than it."""
 
 
-def _nothing(_queue: QueueName, _resource: ResourceName, _left: int) -> int:
-    return 0
-
-
-def _nobody(_gang: Key, _mover: Key) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """All that a round depends on besides its heads. Only the tree is changed, and restored."""
@@ -66,10 +58,10 @@ class World:
     """Queues in which others wait behind the head; used only where credits bend weights."""
     allowance: Allowance | None = None
     """What budgets leave, and the rule for workloads that may not borrow; admissions lower it."""
-    pending: Pending = _nothing
+    pending: Pending = lambda *_: 0
     leaving: bool = False
     """Whether any victim was evicted and still holds quota."""
-    movable: Callable[[Key, Key], WorkloadFact | None] = _nobody
+    movable: Callable[[Key, Key], WorkloadFact | None] = lambda *_: None
     """Returns the fact of the second of two workloads if it holds quota, would be judged again at
     once if it was stopped for the first, and has not failed to save since it started; else None."""
     preempted_for: Sequence[Occupancy] = ()
@@ -157,14 +149,13 @@ def _plainly(head: Head, world: World) -> Entry | None:
     if found.progress is not None and found.progress.generation != generation:
         # found in another tree, or before quotas changed: all else is the same
         found = replace(found, progress=replace(found.progress, generation=generation))
-    if world.allowance is not None and not _is_covered(head, world, found):
+    if world.allowance is not None and not covers(world.allowance, head, found):
         return None
     return Entry(head, rules, node, found)
 
 
-def _is_covered(head: Head, world: World, assignment: Assignment) -> bool:
+def covers(allowance: Allowance | None, head: Head, assignment: Assignment) -> bool:
     """Say whether budgets and rules allow an assignment."""
-    allowance = world.allowance
     return allowance is None or not allowance.bars(head.workload, head.queue, assignment.use)
 
 
@@ -190,7 +181,16 @@ def _nominate(
 
     moving = None
     if placing is not None and world.settings.rules.moves:
-        moving = _moving(head, world, placing, spared=spared | head.spared)
+        moving = Moving(
+            node=node,
+            priority=head.workload.priority,
+            tree=world.tree,
+            placing=placing,
+            holders=world.holders,
+            movable=partial(world.movable, head.workload.key),
+            spared=spared | head.spared,
+            now=world.now,
+        )
     victims = partial(_targets, preemption, placing, moving)
 
     def assign(demand: Demand) -> Assignment:
@@ -200,16 +200,16 @@ def _nominate(
         return found
 
     full = assign(head.demand)
-    if full.fits and _is_covered(head, world, full):
+    if full.fits and covers(world.allowance, head, full):
         return Entry(head, rules, node, full)
     targets = victims(full)
-    if targets and _is_covered(head, world, full):
+    if targets and covers(world.allowance, head, full):
         return Entry(head, rules, node, full, targets)
     if world.settings.partial_admission and head.demand.may_shrink:
 
         def judge(demand: Demand) -> Entry | None:
             assignment = assign(demand)
-            if not _is_covered(head, world, assignment):
+            if not covers(world.allowance, head, assignment):
                 return None
             if assignment.fits:
                 return Entry(head, rules, node, assignment)
@@ -241,19 +241,6 @@ def _targets(
     if placing is not None:
         placing.reserve(assignment, [one.holder for one in targets])
     return targets or (moving.targets(assignment) if moving is not None else [])
-
-
-def _moving(head: Head, world: World, placing: Placing, *, spared: frozenset[Uid]) -> Moving:
-    return Moving(
-        node=world.tree.queue(head.queue),
-        priority=head.workload.priority,
-        tree=world.tree,
-        placing=placing,
-        holders=world.holders,
-        movable=partial(world.movable, head.workload.key),
-        spared=spared,
-        now=world.now,
-    )
 
 
 def victim_search(

@@ -111,17 +111,13 @@ def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], .
         return None
     found = []
     for ask in parts[0].asks:
-        first = next((at for at, one in enumerate(ask.obstacles) if not _passes_on(one)), None)
+        stops = (one is None or isinstance(one, Unreadable) for one in ask.obstacles)
+        first = next((at for at, stop in enumerate(stops) if stop), None)
         if first is None or ask.obstacles[first] is not None:
             return None
         option = ask.group.options[first]
         found += [(option.resources[name], amount) for name, amount in ask.amounts_in(option.name)]
     return tuple(found)
-
-
-def _passes_on(obstacle: Obstacle | None) -> bool:
-    """Say whether the search goes on to the next flavor whatever is free."""
-    return obstacle is not None and not isinstance(obstacle, Unreadable)
 
 
 @lru_cache(maxsize=4096)

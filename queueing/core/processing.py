@@ -3,7 +3,7 @@
 Called by `rounds`, once per entry of a round, in their order.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -12,21 +12,29 @@ from queueing.core.decisions import (
     Admit,
     Bar,
     Mode,
-    Preempt,
     PreemptionReason,
     Reason,
     Wait,
 )
-from queueing.core.entries import Entry, Head, Ruling, keep, reservation, retry, wait
+from queueing.core.entries import (
+    Entry,
+    Ruling,
+    keep,
+    preemptions,
+    reservation,
+    retry,
+    taken_from,
+    wait,
+)
 from queueing.core.facts import CheckPhase, PodSetAssignment, PreemptionPolicy
 from queueing.core.holders import Holder
-from queueing.core.names import CheckName, FlavorResource, Key, QueueName, Uid
-from queueing.core.nomination import World, nominate
+from queueing.core.names import CheckName, FlavorResource, QueueName, Uid
+from queueing.core.nomination import World, covers, nominate
 from queueing.core.placement.doubts import doubts
+from queueing.core.placement.room import has_room, is_taken
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
 from queueing.core.quota.node import Node
-from queueing.core.quota.tree import QuotaTree
 from queueing.core.reasons import (
     AWAITS_RELEASE,
     DEFERRED,
@@ -41,7 +49,6 @@ from queueing.core.reasons import (
     pending_preemption,
 )
 from queueing.core.settings import Compatibility, Settings
-from queueing.core.topology.usage import joined, places_of, without_pods
 
 
 @dataclass(slots=True, eq=False)
@@ -106,14 +113,10 @@ class Draft:
     def fits(self, entry: Entry) -> bool:
         """Say whether an entry fits once all victims so far, and its own, have left."""
         if self._leaving or entry.targets:
-            return self._try(entry, self._fits)
+            return self.holds(entry, self._fits)
         return self._fits(entry) if entry.assignment.places else _has_quota(entry)
 
-    def lacks_place(self, entry: Entry) -> bool:
-        """Say whether an entry that does not fit would, if its pods had another place."""
-        return self._try(entry, _has_quota)
-
-    def _try(self, entry: Entry, question: Callable[[Entry], bool]) -> bool:
+    def holds(self, entry: Entry, question: Callable[[Entry], bool]) -> bool:
         """Ask a question about the tree as it will be without all victims so far, and its own."""
         with self.without_victims():
             for target in entry.targets:
@@ -121,27 +124,13 @@ class Draft:
             return question(entry)
 
     def _fits(self, entry: Entry) -> bool:
-        return _has_quota(entry) and self._has_room(entry) and not self._is_taken(entry)
-
-    def _is_taken(self, entry: Entry) -> bool:
-        """Say whether earlier entries took what is to be kept for those whom this one moves."""
-        overdrawn = self.world.tree.forest.is_overdrawn
-        kept = (one.elsewhere for one in entry.targets if one.elsewhere is not None)
-        return any(overdrawn(place) for usage in kept for place in places_of(usage))
+        if not _has_quota(entry) or not self._has_room(entry):
+            return False
+        return not is_taken(entry.targets, self.world.tree.forest)
 
     def _has_room(self, entry: Entry, *, now: bool = False) -> bool:
-        """Say whether the leaves that its pods were given have room.
-
-        As Kueue counts, the number of pods on a node is not looked at.
-        """
-        places, forest = places_of(entry.usage), self.world.tree.forest
-        if not places:
-            return True
-        if self.world.settings.compatibility is Compatibility.KUEUE:
-            places = [without_pods(one) for one in places]
-        else:
-            places = joined(places)
-        return all(forest.has_room(one, now=now) for one in places)
+        as_kueue = self.world.settings.compatibility is Compatibility.KUEUE
+        return has_room(entry.usage, self.world.tree.forest, as_kueue=as_kueue, now=now)
 
     def fits_now(self, entry: Entry) -> bool:
         """Say whether an entry fits into what nobody holds now; True where that is not asked.
@@ -199,7 +188,7 @@ def _lost_its_place(entry: Entry, draft: Draft) -> bool:
     """Say whether earlier entries took the places of this one's pods, and nothing else."""
     asks = entry.barred is None and (entry.assignment.fits or entry.assignment.needs_preemption)
     recomputes = draft.world.settings.recompute_placement
-    return bool(asks and recomputes) and not draft.fits(entry) and draft.lacks_place(entry)
+    return bool(asks and recomputes) and not draft.fits(entry) and draft.holds(entry, _has_quota)
 
 
 def _placed_anew(entry: Entry, draft: Draft) -> Entry:
@@ -237,14 +226,6 @@ def _rule(entry: Entry, draft: Draft, *, overlaps: bool, deferred: bool) -> Ruli
     return _admit(entry, draft)
 
 
-def _would_be_barred(entry: Entry, draft: Draft) -> bool:
-    """Say whether budgets or rules would bar an entry even if there was quota for it."""
-    head, allowance = entry.head, draft.world.allowance
-    if allowance is None:
-        return False
-    return allowance.bars(head.workload, head.queue, entry.assignment.use) is not None
-
-
 def _without_candidates(entry: Entry, draft: Draft) -> Ruling:
     """Return the wait of an entry that found no victims, or must not preempt beyond a budget.
 
@@ -254,7 +235,8 @@ def _without_candidates(entry: Entry, draft: Draft) -> Ruling:
     message = ". ".join(one for one in words if one)
     ruling = wait(entry, Mode.NO_CANDIDATES, *_why(entry, message))
     reclaim = entry.rules.fact.preemption.reclaim_within_cohort
-    if reclaim is PreemptionPolicy.ANY or entry.demoted or _would_be_barred(entry, draft):
+    is_covered = covers(draft.world.allowance, entry.head, entry.assignment)
+    if reclaim is PreemptionPolicy.ANY or entry.demoted or not is_covered:
         return ruling
     return ruling._replace(kept=reservation(entry))
 
@@ -294,39 +276,6 @@ def _evict(entry: Entry, victims: Sequence[Target], draft: Draft, message: str) 
     ruling = keep(entry, Mode.PREEMPT, Reason.WAITING_FOR_PREEMPTED, message)
     issued = preemptions(entry.head, victims, draft.world.tree)
     return ruling._replace(preemptions=issued, taken=taken_from(entry.targets))
-
-
-def taken_from(targets: Iterable[Target]) -> tuple[Key, ...]:
-    """Return those of some victims who only lose a promise."""
-    return tuple(target.holder.key for target in targets if target.holder.promised)
-
-
-def preemptions(head: Head, victims: Iterable[Target], tree: QuotaTree) -> tuple[Preempt, ...]:
-    """Return the decisions to evict victims for a head."""
-    own, paths = tree.queue(head.queue).path(), dict[QueueName, str]()
-    found = []
-    for target in victims:
-        queue = target.holder.queue
-        if queue not in paths:
-            paths[queue] = tree.queue(queue).path()
-        found.append(_issue(head, target, (own, paths[queue])))
-    return tuple(found)
-
-
-def _issue(head: Head, target: Target, paths: tuple[str, str]) -> Preempt:
-    victim = target.holder
-    return Preempt(
-        workload=victim.key,
-        uid=victim.uid,
-        cluster_queue=victim.queue,
-        preemptor=head.workload.key,
-        preemptor_uid=head.workload.uid,
-        preemptor_queue=head.queue,
-        reason=target.reason,
-        preemptor_path=paths[0],
-        victim_path=paths[1],
-        already_evicted=victim.evicted,
-    )
 
 
 def _admit(entry: Entry, draft: Draft) -> Ruling:

@@ -1,6 +1,6 @@
 """A ClusterQueue's spec joined with its flavors, ready for judging heads."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from queueing.core.eligibility import CompiledGroup, compile_group
@@ -51,7 +51,9 @@ class QueueRules:
     ) -> None:
         self.fact = fact
         self.offer = offer
-        self.places_later = frozenset(_provisioned(fact, provisioning))
+        named = [one.flavor for group in fact.groups for one in group.flavors]
+        later = (one.on_flavors or named for one in fact.checks if one.name in provisioning)
+        self.places_later = frozenset(flavor for flavors in later for flavor in flavors)
         """Flavors whose nodes may exist only when an admission check is Ready."""
         self.never_preempts = (
             fact.preemption.within_cluster_queue is PreemptionPolicy.NEVER
@@ -96,12 +98,3 @@ class Catalog:
             )
             found = self._offers[layout] = Offer(tuple(groups), named)
         return QueueRules(fact, found, provisioning)
-
-
-def _provisioned(
-    fact: ClusterQueueFact, provisioning: Collection[CheckName]
-) -> Iterator[FlavorName]:
-    for check in fact.checks:
-        if check.name in provisioning:
-            named = (one.flavor for group in fact.groups for one in group.flavors)
-            yield from check.on_flavors or named

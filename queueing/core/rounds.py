@@ -59,7 +59,12 @@ def process_round(
         for place in world.preempted_for:
             world.tree.forest.charge(place)
         for entry in entries if in_order else lending.borrowers_last(_ordered(entries, world)):
-            if precedence is not None and _stands_back(entry, precedence):
+            if (
+                precedence is not None
+                and entry.assignment.fits
+                and entry.assignment.borrow > 0
+                and precedence.stands_back(entry.node, entry.usage)
+            ):
                 continue
             ruling = process(entry, draft)
             rulings.append(ruling)
@@ -71,11 +76,6 @@ def process_round(
             if pause is not None and pause():
                 yield
     return rulings
-
-
-def _stands_back(entry: Entry, precedence: Precedence) -> bool:
-    borrows = entry.assignment.fits and entry.assignment.borrow > 0
-    return borrows and precedence.stands_back(entry.node, entry.usage)
 
 
 def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:

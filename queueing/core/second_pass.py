@@ -10,13 +10,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from queueing.core.decisions import Place, Preempt, Strand
-from queueing.core.entries import Head
+from queueing.core.entries import Head, preemptions, taken_from
 from queueing.core.facts import CheckPhase, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName
 from queueing.core.nomination import World, victim_search
 from queueing.core.placement.pods import Wanted, placed_at, wanted_places
 from queueing.core.preemption.limits import Departures
-from queueing.core.processing import preemptions, taken_from
 from queueing.core.reasons import NoPlace, describe, pending_preemption
 from queueing.core.topology.assignment import HOSTNAME, Occupancy, Unplaced
 from queueing.core.topology.assignment import Assignment as Placement

@@ -52,7 +52,7 @@ class _Tournament:
         for game in games.values():
             game.sort()
         cohorts = {above for one in games for above in (one, *one.ancestors())}
-        for cohort in sorted(cohorts, key=_height):
+        for cohort in sorted(cohorts, key=lambda one: (one.height, one.name)):
             self._send_up(cohort)
         roots = sorted(
             (one for one in cohorts if one.parent is None), key=lambda one: (one.is_queue, one.name)
@@ -111,10 +111,6 @@ class _Tournament:
             head.timestamp,
             head.workload.uid,
         )
-
-
-def _height(node: Node) -> tuple[int, str]:
-    return node.height, node.name
 
 
 def _borrows_with(queue: Node, usage: Mapping[FlavorResource, int]) -> bool:

@@ -234,7 +234,6 @@ class Node:
         return found
 
     def nominal(self, resource: FlavorResource) -> int:
-        """Return the quota of the object itself."""
         found = self.cells.get(resource)
         return 0 if found is None else found.limits.nominal
 
