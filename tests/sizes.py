@@ -15,6 +15,8 @@ TOPOLOGY = (
     "core/topology",
     "core/placement",
     "core/second_pass.py",
+    "state/intake/returning.py",
+    "state/scheduler/moved.py",
     "state/scheduler/second_passes.py",
     "controller/placement",
 )

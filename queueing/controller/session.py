@@ -13,7 +13,7 @@ from queueing.controller.composition import Parts, TermInputs
 from queueing.controller.intake import watches
 from queueing.controller.workers import Workers
 from queueing.kube.writer import WriteClass
-from queueing.state.memory.views import Changed
+from queueing.state.memory.memory import Changed
 
 logger = logging.getLogger(__name__)
 

@@ -50,7 +50,7 @@ def judge(memory: Memory, fact: WorkloadFact, queue: QueueName) -> Ruling | None
             ),
         )
     heads = [head]
-    if not memory.rules.promises:
+    if not memory.settings.rules.promises:
         item, others = memory.items.get(fact.key), blockers_beside(memory, [queue])
         heads += [as_head(memory, one) for one in others if one is not item]
     with memory.tree.attempt():
@@ -70,7 +70,7 @@ def helps(memory: Memory, ruling: Ruling | None) -> bool:
     if ruling is None:
         return False
     return isinstance(ruling.decision, Admit) or (
-        bool(ruling.preemptions) and memory.rules.promises and ruling.is_promise
+        bool(ruling.preemptions) and memory.settings.rules.promises and ruling.is_promise
     )
 
 

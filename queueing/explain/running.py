@@ -34,7 +34,7 @@ def run_of(memory: Memory, charge: Charge) -> Run:
         )
         for one, amount in sorted(holder.usage.items())
     )
-    protected = holder.protected_until if memory.rules.weighs_work else 0.0
+    protected = holder.protected_until if memory.settings.rules.weighs_work else 0.0
     return Run(
         since=told(holder.started),
         uses=uses,

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from queueing.core.facts import LocalQueueFact, StopPolicy
+from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
-from queueing.reports.views import Charged, CohortView, PendingItem, QueueView
+from queueing.reports.views import Charged, CohortView, PendingItem, QueueView, UsageHistory
 from queueing.state.memory.memory import Memory
-from queueing.state.memory.views import Active
+from queueing.state.memory.objects import Active
 from queueing.state.queues.peers import Stand
 from queueing.state.usage.charges import Charge
+from queueing.state.usage.turns import Turns
 
 
 def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
@@ -19,7 +21,7 @@ def cluster_queue(memory: Memory, name: QueueName) -> QueueView | None:
     if active is None:
         return None
     made = _view(memory, name, None, active)
-    return replace(made, weighted_share=memory.share(memory.tree.queue(name)))
+    return replace(made, weighted_share=_share(memory, memory.tree.queue(name)))
 
 
 def local_queue(memory: Memory, key: Key) -> QueueView | None:
@@ -34,7 +36,21 @@ def local_queue(memory: Memory, key: Key) -> QueueView | None:
     made = _view(memory, name, key, _local_queue_activity(memory, fact))
     if turns is None or memory.plain_turns(name) is None:
         return made
-    return replace(made, history=turns.history(key))
+    return replace(made, history=history_of(turns, key))
+
+
+def history_of(turns: Turns, key: Key) -> UsageHistory | None:
+    """Return what the status stores of a LocalQueue; None before its first update."""
+    account = turns.accounts.get(key)
+    if account is None or account.at is None:
+        return None
+    usage = turns.usage(key)
+    return UsageHistory(consumed=dict(account.history), updated=account.at, usage=usage)
+
+
+def _share(memory: Memory, node: Node) -> int:
+    """Return the weighted share of a node; 0 without fair sharing."""
+    return 0 if memory.settings.fair_sharing is None else weighted_share(node)
 
 
 def _local_queue_activity(memory: Memory, fact: LocalQueueFact) -> Active:
@@ -84,7 +100,7 @@ def cohort(memory: Memory, name: CohortName) -> CohortView | None:
         name=name,
         quota={one: node.cell(one).quota for one in resources},
         usage=_charged(node, held, lends=node.parent is not None),
-        weighted_share=memory.share(node),
+        weighted_share=_share(memory, node),
     )
 
 

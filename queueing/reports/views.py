@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from queueing.core.names import CohortName, FlavorResource, Key
-from queueing.state.memory.views import Active
-from queueing.state.usage.turns import UsageHistory
+from queueing.core.names import CohortName, FlavorResource, Key, ResourceName
+from queueing.state.memory.objects import Active
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +13,18 @@ class Charged:
 
     total: int
     borrowed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageHistory:
+    """The usage history of one LocalQueue, as its status stores it."""
+
+    consumed: Mapping[ResourceName, float]
+    """In whole units: cores, bytes."""
+    updated: float
+    """Seconds since the epoch."""
+    usage: float = 0.0
+    """The weighted sum that LocalQueues are compared by, entry penalties included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,15 +23,13 @@ from queueing.core.facts import (
 from queueing.core.names import Key
 from queueing.core.rounds import Pause
 from queueing.core.settings import Settings
-from queueing.state.answers.changes import changed
 from queueing.state.answers.excess import exceeds, is_due, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
 from queueing.state.credits.records import Records
 from queueing.state.intake.outcomes import stands, take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
-from queueing.state.memory.memory import Memory
-from queueing.state.memory.views import Changed
+from queueing.state.memory.memory import Changed, Memory
 from queueing.state.scheduler.schedule import Steps, run_round, schedule, sweep
 
 
@@ -169,7 +167,7 @@ class Engine:
     def _has_to_decide(self) -> bool:
         """Say whether somebody waits, or whether cycles keep something that depends on time."""
         memory = self._memory
-        waits = memory.items or memory.aside.held or memory.passes or memory.unsettled
+        waits = memory.items or memory.aside.held or memory.places.passes or memory.places.unsettled
         return bool(waits) or memory.credits.any or memory.ledger.turns is not None
 
     def waiting(self, workload: Key) -> Wait | None:
@@ -194,4 +192,4 @@ class Engine:
 
     def changed(self) -> Changed:
         """Return the names of objects whose views may have changed since the last call."""
-        return changed(self._memory)
+        return self._memory.touched.take(self._memory.tree)

@@ -76,7 +76,7 @@ def _made_anew(memory: Memory) -> Ledger:
     for fact in memory.objects.queues.values():
         tree.put_queue(fact)
     plain = None if turns is None else Turns(turns.settings)
-    made = Ledger(tree, plain, promises=memory.rules.promises, asleep=memory.ledger.asleep)
+    made = Ledger(tree, plain, promises=memory.settings.rules.promises, asleep=memory.ledger.asleep)
     for charge in memory.ledger.charges.values():
         made.assume(charge)
     for holder in memory.ledger.promised.values():

@@ -8,6 +8,7 @@ import pytest
 from queueing.core.decisions import Preempt
 from queueing.core.entries import Ruling
 from queueing.core.facts import Admission, Condition, Fact, WorkloadFact
+from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import Key
 from queueing.core.nomination import World, nominate
 from queueing.state.memory.memory import Memory
@@ -94,13 +95,13 @@ def assert_all_are_needed(memory: Memory, judgement: Ruling) -> None:
 def a_question_leaves_no_trace(life: Life) -> None:
     for _, memory in memories(life):
         before = picture(memory.tree)
-        shares = [memory.share(memory.tree.queue(name)) for name in memory.objects.queues]
+        shares = [weighted_share(memory.tree.queue(name)) for name in memory.objects.queues]
         first = [answer(memory, key) for key in sorted(memory.items)]
         assert picture(memory.tree) == before
         again = [answer(memory, key) for key in sorted(memory.items)]
         assert first == again
         assert picture(memory.tree) == before
-        assert shares == [memory.share(memory.tree.queue(name)) for name in memory.objects.queues]
+        assert shares == [weighted_share(memory.tree.queue(name)) for name in memory.objects.queues]
 
 
 def answer(memory: Memory, key: Key) -> object:

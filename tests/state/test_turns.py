@@ -7,6 +7,7 @@ import pytest
 from queueing.core.facts import LocalQueueFact
 from queueing.core.names import FlavorName, FlavorResource, Key, QueueName, ResourceName
 from queueing.core.settings import AdmissionFairSharing
+from queueing.reports.queues import history_of
 from queueing.state.usage.turns import Turns
 
 CPU = ResourceName("cpu")
@@ -36,7 +37,7 @@ def opened(settings: AdmissionFairSharing = DAILY, *doors: LocalQueueFact) -> Tu
 
 
 def history(turns: Turns, key: Key = A) -> float:
-    found = turns.history(key)
+    found = history_of(turns, key)
     assert found is not None
     return found.consumed.get(CPU, 0.0)
 
@@ -73,11 +74,11 @@ def test_between_two_samples_nothing_moves_however_often_somebody_looks() -> Non
     runs(turns, 8)
     turns.advance(0.0)
     turns.advance(650.0)
-    before = turns.history(A)
+    before = history_of(turns, A)
     assert before is not None
     assert before.updated == 600.0
     turns.advance(899.0)
-    assert turns.history(A) == before
+    assert history_of(turns, A) == before
     assert turns.advance(900.0) == [A]
     assert turns.next_at == 1_200.0
 
@@ -135,7 +136,7 @@ def test_our_own_status_read_back_changes_nothing() -> None:
 def test_a_clock_that_went_back_changes_nothing() -> None:
     turns = opened(DAILY, door(cpu=1.0, at=10_000.0))
     turns.advance(5_000.0)
-    found = turns.history(A)
+    found = history_of(turns, A)
     assert found is not None
     assert (found.consumed, found.updated) == ({CPU: 1.0}, 10_000.0)
 
@@ -156,7 +157,7 @@ def test_weights_divide_and_a_weight_of_nothing_comes_last() -> None:
 def test_a_local_queue_that_comes_back_has_no_past() -> None:
     turns = opened(DAILY, door(cpu=4.0, at=0.0))
     turns.close(A)
-    assert turns.history(A) is None
+    assert history_of(turns, A) is None
     turns.open(door())
     assert turns.usage(A) == 0.0
 

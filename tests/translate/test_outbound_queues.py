@@ -3,9 +3,8 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import CohortName, FlavorName, FlavorResource, ResourceName
-from queueing.reports.views import Charged, CohortView, QueueView
-from queueing.state.memory.views import Active
-from queueing.state.usage.turns import UsageHistory
+from queueing.reports.views import Charged, CohortView, QueueView, UsageHistory
+from queueing.state.memory.objects import Active
 from queueing.translate.inbound import queues as inbound
 from queueing.translate.inbound.manifests import read
 from queueing.translate.outbound.queues import (

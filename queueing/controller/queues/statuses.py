@@ -22,7 +22,7 @@ from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Targe
 from queueing.kube.writer import WriteClass, Writer
 from queueing.reports import queues as reports
 from queueing.state.engine import Engine
-from queueing.state.memory.views import Changed
+from queueing.state.memory.memory import Changed
 from queueing.translate.outbound.queues import (
     cluster_queue_status,
     cohort_status,

@@ -33,7 +33,7 @@ from queueing.observe.metrics import Family, Metrics
 from queueing.reports import queues as reports
 from queueing.reports.views import Charged, QueueView
 from queueing.state.engine import Engine
-from queueing.state.memory.views import Changed
+from queueing.state.memory.memory import Changed
 from queueing.translate.inbound.queues import cluster_queue as cluster_queue_fact
 from queueing.translate.wire.queues import LocalQueue
 

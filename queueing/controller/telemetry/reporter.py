@@ -31,7 +31,7 @@ from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.spans import NOT_KNOWN, Placed, root_of
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
-from queueing.state.memory.views import Changed
+from queueing.state.memory.memory import Changed
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 

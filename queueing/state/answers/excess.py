@@ -24,7 +24,7 @@ def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
     with tree.attempt():
         for other in dict.fromkeys((key, *aside, *memory.ledger.leaving)):
             found = charges.get(other)
-            if found is not None and (found.holder.runs or not memory.rules.promises):
+            if found is not None and (found.holder.runs or not memory.settings.rules.promises):
                 _remove(memory, found.holder)
         for one in memory.ledger.promised.values():
             _remove(memory, one)
@@ -38,10 +38,10 @@ def is_needed(memory: Memory, victim: Key) -> bool:
     Those that share a claim go together. A preemptor that is about to be judged needs it still.
     """
     charge = memory.ledger.charges.get(victim)
-    if charge is None or not charge.holder.evicted or not memory.rules.promises:
+    if charge is None or not charge.holder.evicted or not memory.settings.rules.promises:
         return False
     preemptor = memory.preemptor_of(victim)
-    placing, item = memory.passes.get(preemptor), memory.items.get(preemptor)
+    placing, item = memory.places.passes.get(preemptor), memory.items.get(preemptor)
     waits = placing is not None and placing.decision is None
     if waits and preemptor not in memory.ledger.evicting:
         return True  # the preemptor holds quota, and waits for the place
@@ -49,7 +49,7 @@ def is_needed(memory: Memory, victim: Key) -> bool:
         return True
     holder = memory.ledger.users.together(charge.holder)
     root, promised = memory.root_of(holder.queue), memory.ledger.promised.values()
-    placed = any(one.kept for one in memory.passes.values())
+    placed = any(one.kept for one in memory.places.passes.values())
     if root is None or not (placed or any(memory.root_of(one.queue) is root for one in promised)):
         return False  # it may hold more than its quota now, but nobody waits for it to leave
     with memory.tree.attempt():

@@ -5,14 +5,13 @@ from dataclasses import replace
 from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Place
 from queueing.core.facts import WorkloadFact
-from queueing.core.holders import Holder, holder_of
+from queueing.core.holders import holder_of
 from queueing.core.names import Key
 from queueing.core.placement.pods import used_at
 from queueing.core.second_pass import awaits
-from queueing.core.topology.requests import PODS
-from queueing.core.topology.usage import places_of
 from queueing.state.intake.marks import note_mark
-from queueing.state.memory.memory import Memory, SecondPass, Turn
+from queueing.state.intake.returning import turn_of
+from queueing.state.memory.memory import Memory, SecondPass
 from queueing.state.usage.charges import Charge
 
 
@@ -22,27 +21,20 @@ def give_back(memory: Memory, key: Key) -> None:
     Nothing changes if the workload holds none.
     """
     charge = memory.ledger.discharge(key)
-    memory.passes.pop(key, None)
+    memory.places.passes.pop(key, None)
     memory.writes.assumed_from.pop(key, None)
     memory.writes.unknown.discard(key)
     if charge is None:
         return
     _turn_ready(memory, key)
-    if charge.holder.evicted and charge.holder.elsewhere is not None and memory.rules.moves:
-        memory.returning[key] = turn_of(charge.holder)
-    queue = charge.holder.queue
+    holder, queue = charge.holder, charge.holder.queue
+    if holder.evicted and holder.elsewhere is not None and memory.settings.rules.moves:
+        memory.places.returning[key] = turn_of(holder)
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
         memory.pairs.pop(queue, None)
         memory.forget_pairs(charge.holder.uid)
     memory.note_charge(charge.holder)
-
-
-def turn_of(moved: Holder) -> Turn:
-    """Return the rank of one that was moved: the most pods first, as a place was found for it."""
-    places = places_of(moved.usage)
-    pods = sum(amounts.get(PODS, 0) for one in places for amounts in one.usage.values())
-    return -pods, moved.rank
 
 
 def _was_preempted(memory: Memory, key: Key) -> bool:
@@ -57,7 +49,7 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     """Charge a workload for the quota that it holds by its status, in place of any other charge."""
     key = fact.key
     memory.writes.assumed_from.pop(key, None)
-    if memory.passes or fact.unhealthy or (fact.checks and not fact.admitted):
+    if memory.places.passes or fact.unhealthy or (fact.checks and not fact.admitted):
         _expect_places(memory, fact)
     if key in memory.writes.unknown:
         memory.writes.unknown.discard(key)
@@ -72,11 +64,11 @@ def _expect_places(memory: Memory, fact: WorkloadFact) -> None:
 
     What was decided of it stays, unless this fact shows what became of it.
     """
-    known = memory.passes.get(fact.key)
+    known = memory.places.passes.get(fact.key)
     if not awaits(fact):
-        memory.passes.pop(fact.key, None)
+        memory.places.passes.pop(fact.key, None)
     elif known is None or _asks_anew(known.fact, fact):
-        memory.passes[fact.key] = SecondPass(fact)
+        memory.places.passes[fact.key] = SecondPass(fact)
     elif fact.key in memory.writes.unknown:
         known.decision = None
 
@@ -92,13 +84,13 @@ def _asks_anew(before: WorkloadFact, fact: WorkloadFact) -> bool:
 
 def charge(memory: Memory, fact: WorkloadFact) -> None:
     """Charge a workload for what it holds by its fact, at the places that it was given since."""
-    key, pending = fact.key, memory.passes.get(fact.key)
+    key, pending = fact.key, memory.places.passes.get(fact.key)
     if pending is not None and isinstance(pending.decision, Place) and fact.admission is not None:
         placed = replace(fact.admission, pod_sets=pending.decision.pod_sets)
         holder = holder_of(replace(fact, admission=placed), memory.settings)
     else:
         holder = holder_of(fact, memory.settings)
-    promises = memory.rules.promises and key not in memory.ledger.evicting
+    promises = memory.settings.rules.promises and key not in memory.ledger.evicting
     if promises and pending is not None and pending.kept:
         holder = replace(holder, elsewhere=used_at(fact, holder.usage, pending.kept))
     if fact.uid in memory.credits.demoted:
@@ -106,8 +98,8 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
     admitted = fact.admitted
     old = memory.ledger.charges.get(key)
     memory.ledger.charge(Charge(holder, admitted))
-    if holder.evicted and holder.elsewhere is not None and memory.rules.moves:
-        memory.unsettled.add(key)
+    if holder.evicted and holder.elsewhere is not None and memory.settings.rules.moves:
+        memory.places.unsettled.add(key)
     memory.note_charge(holder)
     if old is not None and (old.holder.queue, old.holder.local_queue) != (
         holder.queue,
@@ -115,7 +107,7 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
     ):
         memory.note_charge(old.holder)
     is_news = old is None or old.holder.stake != holder.stake
-    protects = holder.stake is not None and memory.rules.weighs_work and is_news
+    protects = holder.stake is not None and memory.settings.rules.weighs_work and is_news
     if protects and holder.protected_until > memory.clock:
         memory.timers.set(holder.protected_until, key)
     if memory.settings.expects_pods(admitted=admitted) and not fact.pods_ready:
@@ -154,7 +146,7 @@ def take_back_eviction(memory: Memory, victim: WorkloadFact) -> None:
     have been promised to others since.
     """
     preemptor = memory.ledger.spare(victim.key)
-    pending = memory.passes.get(victim.key)
+    pending = memory.places.passes.get(victim.key)
     if preemptor is not None and pending is not None:
         pending.due = memory.clock
         charge(memory, victim)

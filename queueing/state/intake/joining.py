@@ -113,7 +113,7 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
     memory.touch(name, fact.local_queue)
     if not memory.objects.is_active(name):
         memory.aside.untold[fact.key] = None
-    if is_first and memory.rules.waits_for_lacks:
+    if is_first and memory.settings.rules.waits_for_lacks:
         memory.wake(item.peers)
 
 

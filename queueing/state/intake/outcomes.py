@@ -49,7 +49,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
 
 def stands(memory: Memory, decision: Place | Strand) -> bool:
     """Say whether a second pass is still what was decided of its workload last."""
-    pending = memory.passes.get(decision.workload)
+    pending = memory.places.passes.get(decision.workload)
     return pending is not None and pending.decision == decision
 
 
@@ -62,7 +62,7 @@ def _take_second_pass(
     if verdict is Verdict.UNKNOWN:
         memory.writes.unknown.add(fact.key)
     elif verdict is Verdict.REFUSED:
-        pending = memory.passes[fact.key]
+        pending = memory.places.passes[fact.key]
         pending.decision, pending.due = None, memory.clock + REFUSED_S
         pending.failures = 0
         charge(memory, fact)

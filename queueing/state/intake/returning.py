@@ -1,12 +1,15 @@
-"""Which workloads would be judged again at once, in the same queue, if they were stopped."""
+"""Which workloads may be moved: they would be judged again at once, in the same queue."""
 
 from queueing.core.admissibility import refusal
 from queueing.core.facts import ClusterQueueFact, Strategy, WorkloadFact
+from queueing.core.holders import Holder
 from queueing.core.names import Key
 from queueing.core.ordering import queue_key, queue_timestamp
+from queueing.core.topology.requests import PODS
+from queueing.core.topology.usage import places_of
 from queueing.state.intake.hindrances import why_held
 from queueing.state.intake.variants import tie_of
-from queueing.state.memory.memory import Memory
+from queueing.state.memory.memory import Memory, Turn
 
 SPARED = "Spared"
 """The reason of `Evicted` of a workload that could not save, and so was not stopped."""
@@ -30,6 +33,13 @@ def would_return(memory: Memory, gang: Key, key: Key) -> WorkloadFact | None:
     if refusal(fact, queue, memory.objects.namespaces) or _is_behind(memory, gang, fact, queue):
         return None
     return fact
+
+
+def turn_of(moved: Holder) -> Turn:
+    """Return the rank of one that was moved: the most pods first, as a place was found for it."""
+    places = places_of(moved.usage)
+    pods = sum(amounts.get(PODS, 0) for one in places for amounts in one.usage.values())
+    return -pods, moved.rank
 
 
 def _is_behind(memory: Memory, gang: Key, fact: WorkloadFact, queue: ClusterQueueFact) -> bool:

@@ -57,7 +57,7 @@ def _spread(memory: Memory, ripple: Ripple) -> None:
     memory.edits.refitted.update(dict.fromkeys(ripple.queues))
     memory.edits.roomier |= ripple.nodes
     if ripple.nodes:
-        memory.unsettled.update(memory.ledger.moving)
+        memory.places.unsettled.update(memory.ledger.moving)
     if ripple.others:
         memory.doubt_places(memory.tree.forest.leaves_of(ripple.others))
     if ripple.structure:

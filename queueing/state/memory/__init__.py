@@ -1,5 +1,5 @@
 """What the engine keeps between cycles, as data: `memory` is all of it, the others are its parts.
 
 `objects` keeps ClusterQueues, cohorts, flavors and checks; `pairs` which workload preempted which,
-so that they do not do so in turn for ever; `views` the types that status and metrics are made from.
+so that they do not do so in turn for ever.
 """

@@ -8,12 +8,11 @@ from heapq import heappop, heappush
 
 from queueing.core.decisions import Place, Requeue, Strand, Wait
 from queueing.core.facts import WorkloadFact
-from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.holders import Holder
-from queueing.core.names import Key, PodSetName, QueueName, Uid
+from queueing.core.names import CohortName, Key, PodSetName, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.settings import Rules, Settings
+from queueing.core.settings import Settings
 from queueing.core.topology.assignment import Assignment
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.usage import places_of
@@ -41,6 +40,15 @@ class Held:
         return self.local_queue if self.wait.requeue is Requeue.INADMISSIBLE else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """Names, sorted, of objects whose view may have changed since the last such answer."""
+
+    cluster_queues: tuple[QueueName, ...] = ()
+    local_queues: tuple[Key, ...] = ()
+    cohorts: tuple[CohortName, ...] = ()
+
+
 @dataclass(slots=True)
 class Touched:
     """Names of queues whose view (status, metrics) may have changed since it was last read."""
@@ -49,6 +57,19 @@ class Touched:
     local_queues: set[Key] = field(default_factory=set)
     charged: set[QueueName] = field(default_factory=set)
     """ClusterQueues whose usage changed: the views of their cohorts changed with it."""
+
+    def take(self, tree: QuotaTree) -> Changed:
+        """Return what was touched since the last call."""
+        charged = (tree.queue(name) for name in self.charged if tree.has_queue(name))
+        cohorts = {CohortName(above.name) for queue in charged for above in queue.ancestors()}
+        told = Changed(
+            cluster_queues=tuple(sorted(self.queues)),
+            local_queues=tuple(sorted(self.local_queues)),
+            cohorts=tuple(sorted(cohorts)),
+        )
+        for names in (self.queues, self.local_queues, self.charged):
+            names.clear()
+        return told
 
 
 @dataclass(slots=True)
@@ -86,6 +107,19 @@ class SecondPass:
     """What was decided and no fact shows yet."""
     kept: Mapping[PodSetName, Assignment] = field(default_factory=dict)
     """The places that it gets once victims have left them: promised to it."""
+
+
+@dataclass(slots=True)
+class Places:
+    """Workloads that are being placed by topology, or placed anew."""
+
+    passes: dict[Key, SecondPass] = field(default_factory=dict)
+    """Those that hold quota and wait for places."""
+    returning: dict[Key, Turn] = field(default_factory=dict)
+    """Those that were moved, have left their place, and were not judged since; each with what they
+    are sorted by, as other places were found for them: see `core.placement.moving`."""
+    unsettled: set[Key] = field(default_factory=set)
+    """Those that are being moved and may have no place kept elsewhere, or not any more."""
 
 
 @dataclass(slots=True)
@@ -184,7 +218,6 @@ class Workloads(dict[Key, WorkloadFact]):
         """Parent → its variants."""
 
     def put(self, fact: WorkloadFact) -> None:
-        """Store the current fact of a workload."""
         old = self.get(fact.key)
         if old is None or _kept_under(old) != _kept_under(fact):
             self.drop(fact.key)
@@ -222,8 +255,6 @@ class Memory:
     settings: Settings
     objects: Objects
     ledger: Ledger
-    rules: Rules
-    """Those of the settings."""
     credits: Credits = field(init=False)
     workloads: Workloads = field(default_factory=Workloads)
 
@@ -235,19 +266,12 @@ class Memory:
     aside: Aside = field(default_factory=Aside)
     writes: Writes = field(default_factory=Writes)
 
-    passes: dict[Key, SecondPass] = field(default_factory=dict)
-    """Workloads that hold quota and wait for places."""
-
     # Preemption that takes more than one cycle.
     pairs: dict[QueueName, Pairs] = field(default_factory=dict)
     """ClusterQueue → the pairs of its preemptors since one of its workloads ended last."""
     marks: dict[Key, Uid] = field(default_factory=dict)
     """Evicted workload → the preemptor that its `Preempted` condition names."""
-    returning: dict[Key, Turn] = field(default_factory=dict)
-    """Workloads that were moved, have left their place, and were not judged since; each with what
-    they are sorted by, as other places were found for them: see `core.placement.moving`."""
-    unsettled: set[Key] = field(default_factory=set)
-    """Workloads that are being moved and may have no place kept elsewhere, or not any more."""
+    places: Places = field(default_factory=Places)
     unready: set[Key] = field(default_factory=set)
     """Admitted workloads whose pods are not ready; in Kueue mode all that hold quota."""
 
@@ -271,9 +295,8 @@ class Memory:
         )
         shared = settings.admission_fair_sharing
         turns = None if shared is None else Turns(shared)
-        rules = settings.rules
-        ledger = Ledger(tree, turns, promises=rules.promises)
-        made = cls(settings=settings, objects=Objects(tree), ledger=ledger, rules=rules)
+        ledger = Ledger(tree, turns, promises=settings.rules.promises)
+        made = cls(settings=settings, objects=Objects(tree), ledger=ledger)
         made.credits = Credits(
             EngineView(
                 tree=tree,
@@ -338,10 +361,6 @@ class Memory:
         if self.credits.any:
             self.credits.stir(holder.key)
 
-    def share(self, node: Node) -> int:
-        """Return the weighted share of a node, as status shows it; 0 without fair sharing."""
-        return 0 if self.settings.fair_sharing is None else weighted_share(node)
-
     def wake(self, peers: Peers) -> None:
         """Make peers READY, so that they are judged again.
 
@@ -373,7 +392,7 @@ class Memory:
         `leaves` are the keys of those of which more may be used, None for any.
         """
         forest = self.tree.forest
-        self.unsettled.update(self.ledger.moving)
+        self.places.unsettled.update(self.ledger.moving)
         for one in tuple(self.ledger.promised.values()):
             places = places_of(one.usage)
             if leaves is not None and all(leaves.isdisjoint(where.usage) for where in places):
@@ -382,6 +401,5 @@ class Memory:
                 self.wake(self.items[one.key].peers)
 
     def forget_pairs(self, uid: Uid) -> None:
-        """Forget the pairs of a workload that is not what it was."""
         for pairs in self.pairs.values():
             pairs.forget(uid)

@@ -27,7 +27,6 @@ from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueNam
 from queueing.core.queue_rules import Catalog, QueueRules
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.tree import Node
-from queueing.state.memory.views import Active
 
 ObjectFact = (
     ClusterQueueFact
@@ -40,6 +39,15 @@ ObjectFact = (
     | NodeUsageFact
     | NamespaceFact
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Active:
+    """The Active condition of a queue."""
+
+    status: bool
+    reason: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,22 +148,12 @@ class Objects:
         }
 
     def _set(self, kind: Kind, name: str, new: ObjectFact | None) -> Ripple:
-        tables: dict[Kind, dict[Any, Any]] = {
-            Kind.CLUSTER_QUEUE: self.queues,
-            Kind.COHORT: self.cohorts,
-            Kind.LOCAL_QUEUE: self.local_queues,
-            Kind.FLAVOR: self.flavors,
-            Kind.CHECK: self.checks,
-            Kind.TOPOLOGY: self.topologies,
-            Kind.NODE: self.nodes,
-            Kind.NODE_USAGE: self.node_usage,
-            Kind.NAMESPACE: self.namespaces,
-        }
-        old = tables[kind].pop(name, None) if new is None else tables[kind].get(name)
+        known: dict[Any, Any] = getattr(self, _TABLES[kind])
+        old = known.pop(name, None) if new is None else known.get(name)
         if old == new:
             return STILL
         if new is not None:
-            tables[kind][name] = new
+            known[name] = new
         return self._changed(old, new)
 
     def _changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
@@ -264,14 +262,17 @@ def _names_flavor(queue: ClusterQueueFact, flavor: FlavorName) -> bool:
     return any(one.flavor == flavor for group in queue.groups for one in group.flavors)
 
 
-_KINDS: dict[type[ObjectFact], Kind] = {
-    ClusterQueueFact: Kind.CLUSTER_QUEUE,
-    CohortFact: Kind.COHORT,
-    LocalQueueFact: Kind.LOCAL_QUEUE,
-    FlavorFact: Kind.FLAVOR,
-    CheckFact: Kind.CHECK,
-    TopologyFact: Kind.TOPOLOGY,
-    Node: Kind.NODE,
-    NodeUsageFact: Kind.NODE_USAGE,
-    NamespaceFact: Kind.NAMESPACE,
-}
+_KEPT: tuple[tuple[Kind, type[ObjectFact], str], ...] = (
+    (Kind.CLUSTER_QUEUE, ClusterQueueFact, "queues"),
+    (Kind.COHORT, CohortFact, "cohorts"),
+    (Kind.LOCAL_QUEUE, LocalQueueFact, "local_queues"),
+    (Kind.FLAVOR, FlavorFact, "flavors"),
+    (Kind.CHECK, CheckFact, "checks"),
+    (Kind.TOPOLOGY, TopologyFact, "topologies"),
+    (Kind.NODE, Node, "nodes"),
+    (Kind.NODE_USAGE, NodeUsageFact, "node_usage"),
+    (Kind.NAMESPACE, NamespaceFact, "namespaces"),
+)
+"""Each kind of object, its fact, and the table of `Objects` that it is kept in."""
+_KINDS = {fact: kind for kind, fact, _ in _KEPT}
+_TABLES = {kind: table for kind, _, table in _KEPT}

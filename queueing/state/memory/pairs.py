@@ -22,7 +22,6 @@ class Pairs:
     _victims: dict[Uid, set[Uid]] = field(default_factory=dict)
 
     def note(self, preemptor: Uid, victim: Uid) -> None:
-        """Remember a preemption."""
         self._victims.setdefault(preemptor, set()).add(victim)
 
     def retract(self, preemptor: Uid | None, victim: Uid) -> None:
@@ -34,7 +33,6 @@ class Pairs:
         return frozenset(self._victims.get(preemptor, ()))
 
     def forget_but(self, kept: Container[Uid]) -> None:
-        """Forget the pairs of all preemptors but some."""
         self._victims = {uid: them for uid, them in self._victims.items() if uid in kept}
 
     def forget(self, uid: Uid) -> None:

@@ -129,7 +129,6 @@ class Peers:
         return self.stand is READY or self.stand is BLOCKING
 
     def top(self) -> Item | None:
-        """Return the first item, None if there is none."""
         return self.line[0][1] if self.line else None
 
     def items(self) -> Iterator[Item]:

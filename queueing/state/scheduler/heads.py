@@ -39,7 +39,7 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
 
     As Kueue counts, all are in one round.
     """
-    if not memory.rules.waits_for_lacks:
+    if not memory.settings.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
     ready, roots, members = memory.ready, memory.trees.roots, memory.trees.members
@@ -59,9 +59,10 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
 
     Waits of heads that must not be judged are added to `refused`.
     """
-    reach, found = Reach(memory), []
-    for name in names:
-        queue = memory.queues.get(name)
+    queues = {name: memory.queues.get(name) for name in names}
+    reach = Reach(memory) if [one for one in queues.values() if one and one.shelves] else None
+    found = []
+    for name, queue in queues.items():
         head = None if queue is None else head_of(memory, queue, reach, refused)
         if head is not None:
             found.append(head)
@@ -75,7 +76,9 @@ def has_turn(memory: Memory, queue: PendingQueue) -> bool:
     return queue.head() is not None and memory.objects.is_active(queue.name)
 
 
-def head_of(memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wait]) -> Item | None:
+def head_of(
+    memory: Memory, queue: PendingQueue, reach: Reach | None, refused: list[Wait]
+) -> Item | None:
     """Return the head of a queue that may be judged; None if it has none now.
 
     A head that must not be judged is set aside with its reason, and the next takes its turn; as
@@ -87,7 +90,7 @@ def head_of(memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wai
         return None
     strict = fact.strategy is STRICT
     while True:
-        item = _first_of(queue, reach) if queue.shelves else queue.head()
+        item = _first_of(queue, reach) if reach and queue.shelves else queue.head()
         if item is None:
             return None
         if strict and not may_lead(memory, queue, item):
@@ -96,7 +99,7 @@ def head_of(memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wai
         if found is None:
             return item
         refused.append(_set_aside(memory, item, found))
-        if not memory.rules.waits_for_lacks:
+        if not memory.settings.rules.waits_for_lacks:
             return None
 
 
@@ -155,7 +158,7 @@ def as_head(memory: Memory, item: Item) -> Head:
 def spared_by(memory: Memory, queue: QueueName, preemptor: Uid) -> frozenset[Uid]:
     """Return whom a workload of a queue must not preempt again."""
     pairs = memory.pairs.get(queue)
-    if pairs is None or not memory.rules.keeps_pairs:
+    if pairs is None or not memory.settings.rules.keeps_pairs:
         return NOBODY
     uids, leaving = memory.workloads.uids, memory.ledger.leaving
     before = pairs.victims_of(preemptor)
@@ -174,7 +177,7 @@ def may_lead(memory: Memory, queue: PendingQueue, item: Item) -> bool:
     Where LocalQueues take turns, it must not pass the holder of a promise that would come before it
     without turns. Otherwise the former head keeps no quota any more.
     """
-    if not memory.rules.promises:
+    if not memory.settings.rules.promises:
         return True
     for peers in list(queue.waiting):
         first = peers.top()
@@ -192,7 +195,7 @@ def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | N
     also is, whatever has changed, in the next round that judges a workload of its queue.
     """
     queue = memory.queues[item.peers.queue]
-    preserves = not memory.rules.waits_for_lacks and memory.settings.preserve_scan_progress
+    preserves = not memory.settings.rules.waits_for_lacks and memory.settings.preserve_scan_progress
     if preserves and item.progress_in == queue.judged - 1:
         return replace(progress, generation=memory.trees.roots[queue.name].generation)
     return progress if item.progress_at == queue.releases else None
@@ -210,7 +213,7 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
 
 def _set_aside(memory: Memory, item: Item, found: Refusal) -> Wait:
     isolate(memory, item)
-    memory.returning.pop(item.fact.key, None)
+    memory.places.returning.pop(item.fact.key, None)
     peers = item.peers
     wait = item.waits(found.requeue, found.reason, found.message)
     item.wait = peers.wait = wait
@@ -234,7 +237,7 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         taken = asked if asked <= left else 0
         return min(left, taken + queue.may_take(resource, left))
 
-    limits = memory.trees.limits if memory.rules.weighs_work else {}
+    limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
     plain = World(
         tree=memory.tree,
         rules=memory.objects.rules,
@@ -246,7 +249,7 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         pending=pending,
         leaving=bool(memory.ledger.leaving),
         movable=partial(would_return, memory),
-        preempted_for=_preempted_for(memory) if memory.passes else (),
+        preempted_for=_preempted_for(memory) if memory.places.passes else (),
     )
     if not memory.credits.any:
         return plain
@@ -262,9 +265,11 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
 
 
 def _preempted_for(memory: Memory) -> Sequence[Occupancy]:
-    if memory.rules.promises:
+    if memory.settings.rules.promises:
         return ()
-    kept = ((memory.workloads[key], one.kept) for key, one in memory.passes.items() if one.kept)
+    kept = (
+        (memory.workloads[key], one.kept) for key, one in memory.places.passes.items() if one.kept
+    )
     return [place for fact, places in kept for place in places_of(used_at(fact, {}, places))]
 
 

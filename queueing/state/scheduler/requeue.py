@@ -34,7 +34,7 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
         item.tries += 1
         return
     item.tries = 0
-    if memory.rules.waits_for_lacks:
+    if memory.settings.rules.waits_for_lacks:
         item.progress = None  # a search that went in circles begins anew at the next event
     if ruling.preemptions:
         kept = {one.holder.key: one.elsewhere for one in ruling.entry.targets if one.elsewhere}
@@ -44,12 +44,12 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
     peers = item.peers
     if wait.mode not in UNHELPED or wait.requeue is Requeue.IMMEDIATE:
         strict = memory.objects.is_strict(peers.queue)
-        sticky = not memory.rules.promises and not strict and bool(ruling.preemptions)
+        sticky = not memory.settings.rules.promises and not strict and bool(ruling.preemptions)
         isolate(memory, item, sticky=sticky)
         peers = item.peers
     peers.wait = wait
     set_aside(memory, peers, _stand_of(memory, peers, ruling, wait))
-    if not memory.rules.waits_for_lacks:
+    if not memory.settings.rules.waits_for_lacks:
         if peers.stand is PARKED:
             _park_equals(memory, peers, wait)
         return
@@ -64,7 +64,7 @@ def _tries_max(memory: Memory, ruling: Ruling) -> int:
     """
     if not memory.settings.flavor_fungibility:
         return 0
-    if not memory.rules.waits_for_lacks:
+    if not memory.settings.rules.waits_for_lacks:
         return TRIES_MAX
     return sum(len(group.flavors) for group in ruling.entry.rules.fact.groups)
 
@@ -100,7 +100,7 @@ def requeue_skipped(memory: Memory, item: Item) -> None:
     isolate(memory, item)
     peers = item.peers
     peers.wait = item.wait
-    strict = memory.objects.is_strict(peers.queue) or not memory.rules.waits_for_lacks
+    strict = memory.objects.is_strict(peers.queue) or not memory.settings.rules.waits_for_lacks
     set_aside(memory, peers, BLOCKING if strict else PARKED)
 
 
@@ -112,7 +112,7 @@ def go_on_from(memory: Memory, item: Item, ruling: Ruling) -> None:
     """
     queue, decision = memory.queues[ruling.entry.head.queue], ruling.decision
     item.progress = ruling.progress
-    if ruling.mode is Mode.SKIPPED and not memory.rules.waits_for_lacks:
+    if ruling.mode is Mode.SKIPPED and not memory.settings.rules.waits_for_lacks:
         lost = isinstance(decision, Wait) and decision.message == NO_LONGER_FITS
         if lost and memory.settings.preserve_scan_progress:
             item.progress = ruling.entry.assignment.progress
@@ -130,7 +130,7 @@ def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand
         return BLOCKING  # else all behind it are judged, to meet the same limit
     if wait.requeue is not Requeue.IMMEDIATE:
         return PARKED
-    if memory.objects.is_strict(peers.queue) or not memory.rules.promises:
+    if memory.objects.is_strict(peers.queue) or not memory.settings.rules.promises:
         return BLOCKING
     return ASIDE if ruling.is_promise else PARKED
 

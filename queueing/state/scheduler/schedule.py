@@ -16,7 +16,7 @@ from itertools import islice
 from math import inf
 
 from queueing.core.decisions import Cycle, Decision, Preempt, Wait
-from queueing.core.holders import Holder
+from queueing.core.names import QueueName
 from queueing.core.rounds import Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.memory.memory import Memory
@@ -31,14 +31,8 @@ from queueing.state.scheduler.heads import (
     refusal_of,
     world_of,
 )
-from queueing.state.scheduler.nominated import (
-    due,
-    end_turns,
-    hopeful,
-    returning,
-    settle_elsewhere,
-    still,
-)
+from queueing.state.scheduler.moved import end_turns, returning, settle_elsewhere
+from queueing.state.scheduler.nominated import due, hopeful
 from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
@@ -54,17 +48,17 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
     """
     run = _Run(memory, pause)
     begin(memory, now)
-    if memory.passes:
+    if memory.places.passes:
         run.told += run_second_passes(memory)
     finished = False
     while not finished:
         promised = due(memory) if memory.ledger.promised or memory.marks else ()
-        rising = hopeful(memory) if memory.ledger.promised else ()
+        released = frozenset(memory.ledger.changes.released if memory.ledger.promised else ())
         wake_waiting(memory)
         if memory.aside.untold:
             run.told += _announce(memory)
-        if promised or rising or memory.returning or memory.unsettled:
-            yield from run.before_all(promised, rising)
+        if promised or released or memory.places.returning or memory.places.unsettled:
+            yield from run.before_all(promised, released)
         finished = True
         for place, names in queues_in_turn(memory):
             refused: list[Wait] = []
@@ -72,14 +66,14 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             run.told += refused
             if items:
                 memory.trees.cursor = place
-                if not memory.rules.promises:
+                if not memory.settings.rules.promises:
                     items += blockers_beside(memory, [one.peers.queue for one in items])
                 yield from run.round(items)
             if items or refused:
                 finished = not memory.ready
                 if run.shall_stop(budget):
                     return _cycle(memory, run, finished=False)
-        if finished and memory.unsettled:
+        if finished and memory.places.unsettled:
             settle_elsewhere(memory)
             finished = not memory.ledger.changes.vacated
     return _cycle(memory, run, finished=True)
@@ -90,7 +84,7 @@ def sweep(memory: Memory, most: int) -> int:
 
     The next call begins at the queue after the last one, so that each has its turn.
     """
-    if not memory.rules.waits_for_lacks:
+    if not memory.settings.rules.waits_for_lacks:
         return 0
     names = sorted(name for name, queue in memory.queues.items() if queue.waiting)
     start = bisect_right(names, memory.trees.swept)
@@ -114,7 +108,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     """
     begin(memory, now)
     placed = run_second_passes(memory)
-    promised, rising = due(memory), hopeful(memory)
+    promised, released = due(memory), frozenset(memory.ledger.changes.released)
     wake_waiting(memory)
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
@@ -122,7 +116,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
                 memory.wake(peers)
     memory.aside.untold.clear()
     run, refused = _Run(memory, None, told=placed), list[Wait]()
-    for _ in run.before_all(promised, rising):
+    for _ in run.before_all(promised, released):
         pass
     items = heads_of(memory, sorted(memory.queues), refused)
     run.told += refused
@@ -157,19 +151,21 @@ class _Run:
     told: list[Decision] = field(default_factory=list)
     """Decisions that no round made: they are told with the next round."""
 
-    def before_all(self, promised: Sequence[Item], rising: Sequence[Holder]) -> Generator[None]:
+    def before_all(
+        self, promised: Sequence[Item], released: frozenset[QueueName]
+    ) -> Generator[None]:
         """Judge those who go before all heads.
 
         What is kept goes to its owners before promises are tried that may only do better.
         """
         if promised:
             yield from self.serve(promised)
-        if self.memory.unsettled:
+        if self.memory.places.unsettled:
             settle_elsewhere(self.memory)
             wake_waiting(self.memory)
-        if self.memory.returning and (moved := returning(self.memory)):
+        if self.memory.places.returning and (moved := returning(self.memory)):
             yield from self.serve(moved)
-        if rising and (better := still(self.memory, rising)):
+        if released and (better := hopeful(self.memory, released)):
             yield from self.serve(better)
 
     def serve(self, items: Iterable[Item]) -> Generator[None]:
@@ -186,7 +182,7 @@ class _Run:
     def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
         """Judge some heads together, and apply what was decided."""
         memory = self.memory
-        if not memory.rules.waits_for_lacks:
+        if not memory.settings.rules.waits_for_lacks:
             for name in (one.peers.queue for one in items if one.peers.stand is READY):
                 memory.queues[name].judged += 1
         self.judged += len(items)
@@ -196,7 +192,7 @@ class _Run:
             ruled = {one.decision.workload for one in rulings}
             for item in items:
                 item.waited += item.fact.key not in ruled
-        if memory.returning:
+        if memory.places.returning:
             end_turns(memory, rulings)
         self.told += settle(memory, rulings)
         self.close()
@@ -232,7 +228,7 @@ def _wake_at(memory: Memory) -> float | None:
     held, charges, turns = memory.aside.held, memory.ledger.charges, memory.ledger.turns
     timer = memory.timers.next(lambda key: key in held or key in charges)
     times = [timer] if timer is not None and (memory.items or held) else []
-    if memory.passes and (due_at := next_pass(memory)) < inf:
+    if memory.places.passes and (due_at := next_pass(memory)) < inf:
         times.append(due_at)
     if turns is not None and turns.next_at is not None:
         times.append(turns.next_at)

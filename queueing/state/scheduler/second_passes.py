@@ -29,11 +29,11 @@ def run_second_passes(memory: Memory) -> list[Decision]:
     when their own time had come.
     """
     told: list[Decision] = []
-    if not memory.rules.promises:
-        for pending in memory.passes.values():
+    if not memory.settings.rules.promises:
+        for pending in memory.places.passes.values():
             pending.kept = {}  # as Kueue counts, it was for the last cycle alone
-    for key in sorted(memory.passes, key=lambda one: _order(memory, one)):
-        pending, fact = memory.passes[key], memory.workloads[key]
+    for key in sorted(memory.places.passes, key=lambda one: _order(memory, one)):
+        pending, fact = memory.places.passes[key], memory.workloads[key]
         on_time = pending.due <= memory.clock
         if pending.decision is not None:
             continue
@@ -93,7 +93,7 @@ def next_pass(memory: Memory) -> float:
     return min(
         (
             one.due
-            for key, one in memory.passes.items()
+            for key, one in memory.places.passes.items()
             if one.decision is None and key not in evicting
         ),
         default=inf,

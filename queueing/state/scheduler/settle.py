@@ -35,7 +35,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     """Roots of trees in which anything happened that another try may find different."""
     skipped: list[Item] = []
     requeued: list[Item] = []
-    as_kueue, roots = not memory.rules.waits_for_lacks, memory.trees.roots
+    as_kueue, roots = not memory.settings.rules.waits_for_lacks, memory.trees.roots
     for ruling in rulings:
         decision = ruling.decision
         item = memory.items.get(decision.workload)

@@ -36,12 +36,12 @@ def wake_waiting(memory: Memory) -> None:
         edits.reshaped = edits.bent = False
     for name in edits.refitted:
         _note_activity(memory, name)
-        root = None if memory.rules.waits_for_lacks else memory.root_of(name)
+        root = None if memory.settings.rules.waits_for_lacks else memory.root_of(name)
         _wake_all(memory, (name,) if root is None else memory.trees.members[root])
     edits.refitted.clear()
     if edits.roomier:
         edits.roomier = False
-        rules, only = memory.objects.rules, memory.rules.waits_for_lacks
+        rules, only = memory.objects.rules, memory.settings.rules.waits_for_lacks
         _wake_all(memory, [name for name, one in rules.items() if one.offer.places or not only])
     if edits.relabelled:
         names, none, queues = edits.relabelled, Key(""), memory.queues
@@ -62,7 +62,7 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     used = changes.joined
     _wake_all(memory, used, lambda one: not used[one.queue].isdisjoint(one.demand.claims))
     released = {memory.root_of(name) for name in changes.released}
-    if not memory.rules.waits_for_lacks:
+    if not memory.settings.rules.waits_for_lacks:
         for root in released:
             _wake_all(memory, memory.trees.members[root] if root is not None else ())
         return

@@ -83,14 +83,12 @@ class Ledger:
         return self.users.jointly(roll.victims) if queue in self.users else roll.victims.values()
 
     def ranked(self, queue: QueueName) -> Ranked:
-        """Return the same in the order of `rank`."""
         roll = self._roll(queue)
         if roll.ranked is None:
             roll.ranked = rank(self.holders(queue))
         return roll.ranked
 
     def exposed(self, queue: QueueName) -> ByPriority:
-        """Return what workloads that may be preempted hold, by priority."""
         roll = self._roll(queue)
         if roll.exposed is None:
             roll.exposed = exposed_by(self.holders(queue))
@@ -110,18 +108,15 @@ class Ledger:
         return NOBODY if queue in self.asleep else self.rolls.get(queue, NOBODY)
 
     def local_usage(self, queue: QueueName, local_queue: Key) -> float:
-        """Return the usage by which LocalQueues of a queue take turns; 0 if they do not."""
         rank = self.ranks.get(queue)
         if rank is not None:
             return rank.key(local_queue)
         return 0.0 if self.turns is None else self.turns.usage(local_queue)
 
     def commons(self, queue: QueueName, claims: Iterable[str]) -> Commons | None:
-        """Return those of the claims that workloads of a queue, not evicted, use; None if none."""
         return self.users.commons(queue, claims)
 
     def charges_of(self, queue: QueueName) -> Iterable[Charge]:
-        """Return all charges of a ClusterQueue."""
         return self.rolls.get(queue, NOBODY).charges.values()
 
     # Changes.

@@ -28,23 +28,12 @@ NEGLIGIBLE = 0.0005
 shown as 0 in the status."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageHistory:
-    """The history of one LocalQueue, as its status stores it."""
-
-    consumed: Mapping[ResourceName, float]
-    """In whole units: cores, bytes."""
-    updated: float
-    """Seconds since the epoch."""
-    usage: float = 0.0
-    """The weighted sum that LocalQueues are compared by, entry penalties included."""
-
-
 @dataclass(slots=True)
 class LocalQueueAccount:
     """The usage history of one LocalQueue, and what its workloads hold."""
 
     history: dict[ResourceName, float] = field(default_factory=dict)
+    """In whole units: cores, bytes."""
     at: float | None = None
     """The time up to which the history goes; None before it was first brought up to date."""
     weight: float = 1.0
@@ -123,14 +112,6 @@ class Turns:
                 queue_weight=account.weight,
             )
         return account.usage
-
-    def history(self, key: Key) -> UsageHistory | None:
-        """Return what the status stores of a LocalQueue; None before its first update."""
-        account = self.accounts.get(key)
-        if account is None or account.at is None:
-            return None
-        usage = self.usage(key)
-        return UsageHistory(consumed=dict(account.history), updated=account.at, usage=usage)
 
     def advance(self, now: float) -> list[Key]:
         """Bring histories up to date; return, sorted, LocalQueues whose place may have changed."""

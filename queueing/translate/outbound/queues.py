@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
-from queueing.reports.views import Charged, CohortView, QueueView
-from queueing.state.usage.turns import UsageHistory
+from queueing.reports.views import Charged, CohortView, QueueView, UsageHistory
 from queueing.translate.outbound.conditions import Conditions
 from queueing.translate.times import timestamp
 from queueing.translate.wire import queues as wire

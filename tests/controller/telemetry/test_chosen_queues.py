@@ -9,7 +9,7 @@ from queueing.core.settings import Settings
 from queueing.observe.metric_rows import MetricGroup, ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.state.engine import Engine
-from queueing.state.memory.views import Changed
+from queueing.state.memory.memory import Changed
 from queueing.translate.configuration import measured_local_queues
 from queueing.translate.inbound.manifests import read
 from queueing.translate.inbound.queues import local_queue
