@@ -31,10 +31,6 @@ class CandidateQueue:
     node: Node
     candidates: list[RankedCandidate] = field(default_factory=list)
 
-    def pop(self) -> RankedCandidate:
-        """Remove and return the best candidate."""
-        return self.candidates.pop(0)
-
 
 @dataclass(slots=True, eq=False)
 class CandidateQueues:

@@ -100,9 +100,9 @@ class _Search:
         outdone: list[RankedCandidate] = []
         while not self.fits and (queue := queues.next()) is not None:
             if queue.node is own:
-                self._take(queues, queue.pop(), PreemptionReason.IN_CLUSTER_QUEUE)
+                self._take(queues, queue.candidates.pop(0), PreemptionReason.IN_CLUSTER_QUEUE)
             elif self._rules.by_right:
-                self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_RECLAMATION)
+                self._take(queues, queue.candidates.pop(0), PreemptionReason.IN_COHORT_RECLAMATION)
             else:
                 self._take_by(rule, queues, queue, (spared, outdone))
         return [*spared, *outdone] if self.targets or spared else []
@@ -115,7 +115,7 @@ class _Search:
             mine, theirs = below_common(own, queue.node)
             demanded = self._patience.demanded(queues.share(mine), mine, theirs)
             if demanded < queues.share(theirs) and self._skip_protected(queue):
-                self._take(queues, queue.pop(), PreemptionReason.IN_COHORT_FAIR_SHARING)
+                self._take(queues, queue.candidates.pop(0), PreemptionReason.IN_COHORT_FAIR_SHARING)
             queue.candidates.clear()
 
     def result(self) -> tuple[list[Target], frozenset[Uid]]:
@@ -155,7 +155,7 @@ class _Search:
             return
         vain: Mapping[FlavorResource, int] | None = None
         while self._skip_protected(queue):
-            one = queue.pop()
+            one = queue.candidates.pop(0)
             if one.holder.usage != vain:
                 self._room.clear(one.holder)
                 after = self._shares.of(theirs)
@@ -171,7 +171,7 @@ class _Search:
         while queue.candidates:
             if not self._is_protected(queue.candidates[0].holder):
                 return True
-            queue.pop()
+            queue.candidates.pop(0)
         return False
 
     def _is_protected(self, holder: Holder) -> bool:

@@ -64,12 +64,10 @@ class Shares:
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Return what a parent could use of each resource, summed over all flavors of its tree."""
-        found = self._lendable.get(parent)
-        if found is None:
-            found = self._lendable[parent] = {}
-            for resource in list(parent.root.cells):
-                name = resource.resource
-                found[name] = found.get(name, 0) + parent.cell(resource).potential()
+        found = self._lendable[parent] = {}
+        for resource in list(parent.root.cells):
+            name = resource.resource
+            found[name] = found.get(name, 0) + parent.cell(resource).potential()
         return found
 
 

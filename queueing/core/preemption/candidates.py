@@ -13,7 +13,7 @@ from queueing.core.facts import PreemptionPolicy
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.preemption.cost import cost, is_protected, weighs
-from queueing.core.preemption.query import Preemptor, Query, allows, uses
+from queueing.core.preemption.query import Preemptor, Query, allows
 from queueing.core.quota.node import Node
 
 
@@ -173,7 +173,7 @@ def eligible(held: Iterable[Holder], policy: PreemptionPolicy, query: Query) -> 
     if spared:
         # workloads that can only be stopped together are spared together
         held = (one for one in held if spared.isdisjoint((one.uid, *(m.uid for m in one.members))))
-    return (one for one in held if uses(one, query.contested))
+    return (one for one in held if not one.usage.keys().isdisjoint(query.contested))
 
 
 def _variant(preemptor: Preemptor, holder: Holder) -> Variant:

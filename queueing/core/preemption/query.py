@@ -85,8 +85,3 @@ def allows(policy: PreemptionPolicy, preemptor: Preemptor, holder: Holder) -> bo
         policy is PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY
         and preemptor.timestamp < holder.timestamp
     )
-
-
-def uses(holder: Holder, contested: Sequence[FlavorResource]) -> bool:
-    """Say whether a workload uses any of the contested flavor-resources."""
-    return not holder.usage.keys().isdisjoint(contested)

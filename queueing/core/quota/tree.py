@@ -114,13 +114,9 @@ class QuotaTree:
         """Return a cohort's node, also of a cohort that is only named; None if there is none."""
         return self._cohorts.get(name)
 
-    def root_cohorts(self) -> Iterator[Node]:
-        """Yield the cohorts without a parent, by name."""
-        return (one for _, one in sorted(self._cohorts.items()) if one.parent is None)
-
     def roots(self) -> Iterator[Node]:
         """Yield the roots of all trees: cohorts by name, then queues in no cohort by name."""
-        yield from self.root_cohorts()
+        yield from (one for _, one in sorted(self._cohorts.items()) if one.parent is None)
         yield from (one for _, one in sorted(self._queues.items()) if one.parent is None)
 
     def queues_of(self, node: Node) -> Iterator[Node]:
