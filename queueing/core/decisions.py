@@ -197,7 +197,6 @@ class Cycle:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions, round after round."""
         return tuple(decision for one in self.rounds for decision in one)
 
 

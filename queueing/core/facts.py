@@ -356,7 +356,6 @@ class WorkloadFact:
         note(self, "holds_quota", holds)
 
     def is_true(self, condition: str) -> bool:
-        """Say whether a condition is present and True."""
         found = self.conditions.get(condition)
         return found is not None and found.status
 

@@ -122,7 +122,7 @@ class Holders(Protocol):
 
 def rank(holders: Iterable[Holder]) -> Ranked:
     """Sort holders: evicted or promised ones first, then as those that run are stopped."""
-    in_order = sorted(holders, key=lambda one: (one.runs, one.rank))
+    in_order = sorted(holders, key=_rank)
     return Ranked(in_order, any(one.stake is not None for one in in_order))
 
 
@@ -134,6 +134,10 @@ def exposed_by(holders: Iterable[Holder]) -> ByPriority:
             sums = found.setdefault(resource, {})
             sums[holder.priority] = sums.get(holder.priority, 0) + amount
     return found
+
+
+def _rank(holder: Holder) -> tuple[bool, tuple[int, float, Uid]]:
+    return holder.runs, holder.rank
 
 
 def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:

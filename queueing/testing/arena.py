@@ -126,7 +126,7 @@ class Arena:
             timestamp=head.timestamp,
             reserved_at=head.timestamp,
             evicted=False,
-            usage=judgement.usage,
+            usage=judgement.entry.usage,
         )
         self.hold(holder)
 

@@ -60,7 +60,7 @@ def fits(memory: Memory, judgement: Ruling, *, borrowing: bool) -> bool:
     node = memory.tree.queue(judgement.head.queue)
     return all(
         amount <= node.available(one) and (borrowing or not node.borrowing_with(one, amount))
-        for one, amount in judgement.usage.items()
+        for one, amount in judgement.entry.usage.items()
     )
 
 

@@ -144,7 +144,7 @@ def fits(arena: Arena, judgement: Ruling, *, borrowing: bool) -> bool:
     node = arena.tree.queue(judgement.head.queue)
     return all(
         amount <= node.available(one) and (borrowing or not node.borrowing_with(one, amount))
-        for one, amount in judgement.usage.items()
+        for one, amount in judgement.entry.usage.items()
     )
 
 
@@ -186,8 +186,8 @@ def check_only_admissions_are_charged(world: World, fair: FairSharing | None) ->
     judgements = arena.round(*world.heads)
     for one in judgements:
         if isinstance(one.decision, Admit):
-            bare.tree.add_usage(one.head.queue, one.usage)
-            bare.tree.hold(one.head.queue, one.usage)
+            bare.tree.add_usage(one.head.queue, one.entry.usage)
+            bare.tree.hold(one.head.queue, one.entry.usage)
     assert picture(arena.tree) == picture(bare.tree)
 
 

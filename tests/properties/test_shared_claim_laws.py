@@ -93,7 +93,7 @@ def nobody_preempts_one_whose_claim_it_uses(life: Life) -> None:
             for one in judgement.preemptions if claims else ():
                 victim = charges[one.workload].holder
                 used = {(part.claim, part.resource) for part in victim.parts}
-                wanted = {(claim, cell) for claim in claims for cell in judgement.usage}
+                wanted = {(claim, cell) for claim in claims for cell in judgement.entry.usage}
                 same_queue = victim.queue == head.queue and not victim.evicted
                 assert not same_queue or used.isdisjoint(wanted), victim.key
 

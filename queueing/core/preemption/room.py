@@ -57,7 +57,6 @@ class Room:
             self._tree.charge(cell, amount)
 
     def leave(self) -> None:
-        """Undo `take`."""
         for cell, amount in self._needs:
             self._tree.charge(cell, -amount)
 

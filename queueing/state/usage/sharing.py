@@ -17,9 +17,6 @@ from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.usage import beyond, placed, places_of
 from queueing.state.usage.charges import Charge
 
-Claimed = tuple[str, FlavorResource]
-"""A claim, and of what its users are charged for it."""
-
 
 @dataclass(slots=True, eq=False)
 class Users:
@@ -29,7 +26,9 @@ class Users:
     """
 
     charges: Mapping[Key, Charge]
-    _keys: dict[QueueName, dict[Claimed, dict[Key, None]]] = field(default_factory=dict)
+    _keys: dict[QueueName, dict[str, dict[FlavorResource, dict[Key, None]]]] = field(
+        default_factory=dict
+    )
 
     def __contains__(self, queue: QueueName) -> bool:
         return queue in self._keys
@@ -38,19 +37,22 @@ class Users:
         """Add a holder to the users of its claims, or with sign -1 remove it."""
         for one in holder.parts:
             claims = self._keys.setdefault(holder.queue, {})
-            users = claims.setdefault((one.claim, one.resource), {})
+            resources = claims.setdefault(one.claim, {})
+            users = resources.setdefault(one.resource, {})
             if sign > 0:
                 users[holder.key] = None
             else:
                 users.pop(holder.key)
             if not users:
-                del claims[one.claim, one.resource]
+                del resources[one.resource]
+            if not resources:
+                del claims[one.claim]
             if not claims:
                 del self._keys[holder.queue]
 
     def of(self, queue: QueueName, claim: str, resource: FlavorResource) -> list[Holder]:
         """Return the users of a claim, in the order in which they are charged."""
-        keys = self._keys.get(queue, {}).get((claim, resource), ())
+        keys = self._keys.get(queue, {}).get(claim, {}).get(resource, ())
         return sorted((self.charges[key].holder for key in keys), key=_order)
 
     def beside(self, holder: Holder) -> dict[Key, None]:
@@ -75,9 +77,12 @@ class Users:
 
         None if there is no such claim.
         """
-        known, charged, uids = sorted(self._keys.get(queue, ())), dict[Claimed, int](), set[Uid]()
+        known = self._keys.get(queue)
+        if known is None:
+            return None
+        charged, uids = dict[tuple[str, FlavorResource], int](), set[Uid]()
         stands: Holder | None = None
-        for claim, resource in (pair for one in claims for pair in known if pair[0] == one):
+        for claim, resource in ((one, two) for one in claims for two in sorted(known.get(one, ()))):
             users = self.of(queue, claim, resource)
             uids.update(one.uid for one in users)
             if not users[0].evicted:

@@ -303,7 +303,7 @@ def test_pods_that_are_needed_no_more_ask_for_nothing() -> None:
     [judgement] = arena.round(head)
     assert isinstance(judgement.decision, Admit)
     assert judgement.decision.pod_sets[0].count == 3
-    assert judgement.usage == {FlavorResource(FlavorName("a"), ResourceName("cpu")): 3_000}
+    assert judgement.entry.usage == {FlavorResource(FlavorName("a"), ResourceName("cpu")): 3_000}
 
 
 @pytest.mark.parametrize(
