@@ -52,8 +52,7 @@ class Cell:
 
     def local_available(self) -> int:
         """Return the unused part of `local`."""
-        free = self.local - self.usage
-        return max(free, 0)
+        return max(self.local - self.usage, 0)
 
     def available(self) -> int:
         """Return how much more may be used here now; negative after quota was cut below usage."""
