@@ -25,20 +25,23 @@ def _overload(name: str, *values: Value) -> RuntimeProblemError:
 
 
 def _plus(left: Value, right: Value) -> Value:
+    if type(left) is int and type(right) is int:
+        return in_range(left + right)
     kind = kind_of(left)
     if kind == "duration" and isinstance(right, Duration):
         return Duration(in_range(left.nano + right.nano))
-    if kind != kind_of(right) or kind not in ("int", "double", "string", "list"):
+    if kind != kind_of(right) or kind not in ("double", "string", "list"):
         raise _overload("+", left, right)
-    return in_range(left + right) if kind == "int" else left + right
+    return left + right
 
 
 def _numbers(name: str, count: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
     def apply(left: Value, right: Value) -> Value:
-        kind = kind_of(left)
-        if kind != kind_of(right) or kind not in _NUMBERS:
+        if type(left) is int and type(right) is int:
+            return in_range(count(left, right))
+        if kind_of(left) != "double" or kind_of(right) != "double":
             raise _overload(name, left, right)
-        return in_range(count(left, right)) if kind == "int" else count(left, right)
+        return count(left, right)
 
     return apply
 

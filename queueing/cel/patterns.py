@@ -32,6 +32,8 @@ _STEPS = 64
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     matches: re.Pattern[str]
+    folds: bool
+    """Whether capitals and small letters are the same to it."""
     repeats: int
     """Parts that may be read from anywhere to anywhere."""
     choices: int
@@ -44,7 +46,7 @@ def matches(text: str, pattern: str) -> bool:
     Raises RuntimeProblemError when it is no pattern, UnsupportedError when it is not matched here.
     """
     found = _read(pattern)
-    if found.matches.flags & re.IGNORECASE and not text.isascii():
+    if found.folds and not text.isascii():
         raise UnsupportedError(f"the pattern {pattern!r} on letters beyond ASCII")
     return found.matches.search(text) is not None
 
@@ -76,7 +78,8 @@ def _read(pattern: str) -> _Pattern:
         compiled = re.compile(spelled, re.ASCII)
     except re.error as error:
         raise RuntimeProblemError(f"{pattern!r} is no pattern: {error}") from error
-    return _Pattern(compiled, repeats + (pieces[:1] != ["^"]), choices)
+    folds = bool(compiled.flags & re.IGNORECASE)
+    return _Pattern(compiled, folds, repeats + (pieces[:1] != ["^"]), choices)
 
 
 def _ways(pattern: str, pieces: list[str]) -> tuple[int, int]:

@@ -8,7 +8,8 @@ that keeps quota.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from typing_extensions import override
@@ -27,8 +28,6 @@ from queueing.translate.jobs.pod_sets import equivalent
 from queueing.translate.jobs.view import End, JobPodSet, JobView
 from queueing.translate.wire.meta import Identified, Wire
 from queueing.translate.wire.workloads import Workload
-
-T = TypeVar("T")
 
 
 class _Kept(Wire, frozen=True):
@@ -162,43 +161,56 @@ def names(job: DescribedJob, related: Related) -> bool:
         return False
 
 
+_QUESTIONS: tuple[tuple[str, Any], ...] = (
+    ("reclaimable", MappingProxyType({})),
+    ("pod_sets", ()),
+    ("ended", None),
+    ("on_hold", False),
+    ("groups", 0),
+    ("active", True),
+    ("suspended", False),
+    ("ready", False),
+    ("priority_class", ""),
+    ("ignored", False),
+    ("uncharged", ""),
+)
+"""What a view is asked, each with what is supposed where it cannot tell."""
+
+
 def described(found: View) -> DescribedJob:
     """Return what a description says of an object, all of it asked now."""
+    said: dict[str, Any] = {}
     told: list[UnreadableError] = []
-
-    def ask(question: Callable[[], T], otherwise: T) -> T:
+    for question, supposed in _QUESTIONS:
         try:
-            return question()
+            said[question] = getattr(found, question)
         except UnreadableError as error:
+            said[question] = supposed
             told.append(error)
-            return otherwise
-
-    no_pod_sets: tuple[PodSet, ...] = ()
-    none_free: Mapping[str, int] = {}
-    free = ask(lambda: found.reclaimable, none_free)
-    pod_sets = tuple(_pod_set(one, free) for one in ask(lambda: found.pod_sets, no_pod_sets))
-    ended = ask(lambda: found.ended, None)
-    on_hold = ask(lambda: found.on_hold, otherwise=False)
-    ask(lambda: found.groups, 0)
-    active = ask(lambda: found.active, otherwise=True)
+    free: Mapping[str, int] = said["reclaimable"]
+    pod_sets = tuple([_pod_set(one, free) for one in said["pod_sets"]])
+    meta, running = found.metadata, 0
+    if said["active"]:
+        for one in pod_sets:
+            running += one.count - one.reclaimable
     return DescribedJob(
         kind=found.kind.names,
-        metadata=found.metadata,
-        key=key_of(found.kind, found.metadata.namespace, found.metadata.name),
-        suspended=ask(lambda: found.suspended, otherwise=False),
+        metadata=meta,
+        key=key_of(found.kind, meta.namespace, meta.name),
+        suspended=said["suspended"],
         stopping=False,
         pod_sets=pod_sets,
-        running_pods=sum(one.count - one.reclaimable for one in pod_sets) if active else 0,
-        active=active,
-        ready=ask(lambda: found.ready, otherwise=False),
-        end=_end(ended),
+        running_pods=running,
+        active=said["active"],
+        ready=said["ready"],
+        end=_end(said["ended"]),
         source=found,
-        problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)),
-        priority=ask(lambda: found.priority_class, ""),
-        ignored=ask(lambda: found.ignored, otherwise=False),
-        on_hold=on_hold,
-        uncharged=ask(lambda: found.uncharged, ""),
-        lacking=any(isinstance(one, MissingError) for one in told),
+        problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)) if told else "",
+        priority=said["priority_class"],
+        ignored=said["ignored"],
+        on_hold=said["on_hold"],
+        uncharged=said["uncharged"],
+        lacking=any(isinstance(one, MissingError) for one in told) if told else False,
     )
 
 

@@ -44,30 +44,31 @@ def spelled(path: Sequence[Step]) -> str:
 
 
 @cache
-def attributes(shape: type[msgspec.Struct]) -> Mapping[str, str]:
+def attributes(kind: type) -> Mapping[Step, str]:
     """Return the attributes of a struct by the names that the wire has for them."""
-    return dict(zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True))
+    if not issubclass(kind, msgspec.Struct):
+        return {}
+    return dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
 
 
 def child(value: Any, step: Step) -> Any:
     """Return a field of a struct or map, or an item of a list; ABSENT where there is none."""
-    if isinstance(value, msgspec.Struct):
-        name = attributes(type(value)).get(str(step))
-        found = ABSENT if name is None else getattr(value, name)
-    elif isinstance(value, Mapping):
-        found = value.get(step, ABSENT)
-    elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-        found = value[step]
-    else:
-        return ABSENT
-    return ABSENT if found is None or found is msgspec.UNSET else found
+    return value_at(value, (step,))
 
 
 def value_at(value: Any, path: Sequence[Step]) -> Any:
     """Return what is at a path of structs, maps and lists; ABSENT where nothing is."""
     for step in path:
-        value = child(value, step)
-        if value is ABSENT:
+        kind = type(value)
+        if kind is dict:
+            value = value.get(step)
+        elif name := attributes(kind).get(step):
+            value = getattr(value, name)
+        elif kind is list and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        if value is None or value is msgspec.UNSET:
             return ABSENT
     return value
 

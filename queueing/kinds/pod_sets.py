@@ -205,8 +205,6 @@ def needless(one: PodSet, known: Mapping[str, Any]) -> int:
 
     The status says so, which may be wrong while the pods themselves can be read.
     """
-    if "reclaimable" not in one.rule.programs:
-        return 0
     variables = {**known, COUNT: one.count}
     if one.rule.each:
         variables |= {ITEM: value_at(known[OBJECT], one.item), KEY: one.item[-1]}
@@ -215,10 +213,10 @@ def needless(one: PodSet, known: Mapping[str, Any]) -> int:
 
 def _items(
     known: Mapping[str, Any], rule: CompiledPodSet
-) -> Iterator[tuple[dict[str, Any], Steps]]:
+) -> Iterator[tuple[Mapping[str, Any], Steps]]:
     """Yield each entry that is a pod set: the variables of its expressions, and its path."""
     if not rule.each:
-        yield {**known}, ()
+        yield known, ()
         return
     entries = value_at(known[OBJECT], rule.each)
     keys: Iterable[Step] = rule.rule.keys or range(0 if entries is ABSENT else len(entries))

@@ -142,11 +142,10 @@ def _of_fields(inner: Sequence[tuple[str, Detach]]) -> Detach:
     def detach(value: Any) -> Any:
         if value is msgspec.UNSET:
             return value
-        changed = {
-            name: one(found)
-            for name, one in inner
-            if (found := getattr(value, name)) is not msgspec.UNSET
-        }
-        return msgspec.structs.replace(value, **changed) if changed else value
+        for name, one in inner:
+            found = getattr(value, name)
+            if found is not msgspec.UNSET:  # nobody else has seen the value yet
+                msgspec.structs.force_setattr(value, name, one(found))
+        return value
 
     return detach

@@ -1,7 +1,7 @@
 """One object of any kind, as everything above kinds sees it.
 
-A view is a frozen value. What it tells is worked out when it is first asked for, so that an event
-that nobody looks at costs no more than its decoding.
+A view is a frozen value. What it tells is worked out when it is asked for, so that an event that
+nobody looks at costs no more than its decoding; what is asked more than once is kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,6 +21,7 @@ from queueing.kinds.hooks import Related
 from queueing.kinds.paths import ABSENT, Steps, steps, value_at
 from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, needless, read_pod_sets
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
+from queueing.kinds.shapes import METADATA
 from queueing.kinds.templates import Document
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
 from queueing.translate.wire.workloads import Workload
@@ -30,7 +31,7 @@ GROUPS_MAX = 1_000_000
 """Most groups that one object may have."""
 
 _NESTED = (dict, list)
-_PRUNED_IN_A_STEP = 8
+_PRUNED_IN_A_STEP, _PRUNED_AT_ONCE = 8, 800
 _TERMINATED = frozenset({"Succeeded", "Failed"})
 
 _encode = msgspec.json.encode
@@ -133,29 +134,42 @@ class View:
     def values(self) -> dict[str, Any]:
         """The object as expressions see it: plain values, without templates and nulls."""
         found: dict[str, Any] = msgspec.to_builtins(self._struct, enc_hook=_left_out)
+        metadata = found.pop(METADATA)  # which holds no nulls
         try:
             self._prune(found)
         except TooCostlyError:
             return {}  # no expression is asked: there are no steps left for any
-        return found
+        return {METADATA: metadata, **found}
 
     def _prune(self, found: Any) -> None:
         """Take away nulls, which count as absent, also in place of a template."""
-        rest = [found]
+        rest, count = [found], 0
         while rest:
             one = rest.pop()
-            self._meter[METER].spend((len(one) + 4) // _PRUNED_IN_A_STEP)
+            count += len(one) + 4
+            if count > _PRUNED_AT_ONCE:
+                self._meter[METER].spend(count // _PRUNED_IN_A_STEP)
+                count = 0
             if type(one) is dict:
-                for key in [key for key, value in one.items() if value is None]:
-                    del one[key]
-                rest += [value for value in one.values() if type(value) in _NESTED]
+                for key, value in list(one.items()):
+                    if value is None:
+                        del one[key]
+                    elif type(value) in _NESTED:
+                        rest.append(value)
             else:
                 rest += [value for value in one if type(value) in _NESTED]
+        self._meter[METER].spend(count // _PRUNED_IN_A_STEP)
 
-    @property
+    @cached_property
     def variables(self) -> dict[str, Any]:
         """The variables of its expressions, which share the steps that they may take."""
         return {OBJECT: self.values, **self._meter}
+
+    @cached_property
+    def _with_pod_sets(self) -> dict[str, Any]:
+        """The variables of expressions that ask for the pod sets, too."""
+        told = [{"name": one.name, "count": one.count} for one in self.pod_sets]
+        return {**self.variables, POD_SETS: told}
 
     def annotates_pods(self, name: str, value: str = "") -> bool:
         """Say whether any pods have an annotation; those of the object itself do not count.
@@ -173,7 +187,7 @@ class View:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""
         return _document.decode(_encode(self._struct))
 
-    @cached_property
+    @property
     def suspended(self) -> bool:
         """Whether its pods may not run; a pod that has ended counts, too."""
         suspend = self.kind.spec.suspend
@@ -211,17 +225,17 @@ class View:
             return ()
         return checked(found)
 
-    @cached_property
+    @property
     def active(self) -> bool:
         """Whether pods run or end, so that its quota must be kept."""
         return self._holds(self.kind.active)
 
-    @cached_property
+    @property
     def ready(self) -> bool:
         """Whether all pods are ready or have succeeded."""
         return self.kind.ready is not None and self._holds(self.kind.ready)
 
-    @cached_property
+    @property
     def ended(self) -> Ended | None:
         """How it ended; None while it has not."""
         for rule in self.kind.finished:
@@ -229,13 +243,16 @@ class View:
                 return self._end(rule)
         return None
 
-    @cached_property
+    @property
     def reclaimable(self) -> Mapping[str, int]:
         """How many pods of each set will never be needed again; sets without any are left out."""
-        found = {one.name: needless(one, self.variables) for one in self.pod_sets}
+        found: dict[str, int] = {}
+        for one in self.pod_sets:
+            if "reclaimable" in one.rule.programs:
+                found[one.name] = needless(one, self.variables)
         if self.kind.hooks.reclaimable is not None:
             found |= self.kind.hooks.reclaimable(self)
-        return {name: count for name, count in found.items() if count > 0}
+        return {name: count for name, count in found.items() if count > 0} if found else found
 
     @property
     def uncharged(self) -> str:
@@ -243,7 +260,7 @@ class View:
         hook = self.kind.hooks.uncharged
         return "" if hook is None else "; ".join(hook(self))
 
-    @cached_property
+    @property
     def ignored(self) -> bool:
         """Whether it is not to be queued at all."""
         return self.kind.ignored is not None and self._holds(self.kind.ignored)
@@ -265,7 +282,7 @@ class View:
             raise UnreadableError(("spec", "groups"), problem)
         return found
 
-    @cached_property
+    @property
     def priority_class(self) -> str:
         """Name of the PriorityClass of its pods; empty without one."""
         path = self.kind.spec.priority_class
@@ -314,9 +331,7 @@ class View:
         return found
 
     def _asked(self, program: Expression, at: Steps) -> Any:
-        variables = self.variables
-        if POD_SETS in program.roots:
-            variables[POD_SETS] = [{"name": one.name, "count": one.count} for one in self.pod_sets]
+        variables = self._with_pod_sets if POD_SETS in program.roots else self.variables
         try:
             return program.value(variables)
         except NoValueError as error:

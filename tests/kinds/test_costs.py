@@ -1,7 +1,9 @@
 """What expressions may cost on one object: nobody waits long for an object, however large it is."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -12,7 +14,9 @@ from queueing.kinds.expressions import STEPS_MAX
 from queueing.kinds.hooks import NO_HOOKS, Hooks, Seen
 from queueing.kinds.jobs import DescribedJob, read_job
 from queueing.kinds.pod_sets import PodSet
+from queueing.kinds.registry import kind_of
 from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
+from tests.kinds.rows import ROWS, sample
 
 TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
 ENTRIES = [{"ready": index % 2 == 0, "name": f"t-{index}"} for index in range(1500)]
@@ -108,3 +112,29 @@ def test_no_more_pod_sets_are_made_than_a_workload_may_have_and_one() -> None:
     found = read({}, hooks=Hooks(pod_sets=endless))
     assert "more than 18 pod sets" in found.problem
     assert len(made) == 19
+
+
+@pytest.mark.parametrize(
+    ("framework", "calls_max"),
+    [
+        pytest.param("batch/job", 185, id="Job"),
+        pytest.param("jobset.x-k8s.io/jobset", 295, id="JobSet"),
+        pytest.param("kubeflow.org/pytorchjob", 145, id="PyTorchJob"),
+    ],
+)
+def test_an_object_is_read_by_few_calls(framework: str, calls_max: int) -> None:
+    (row,) = (one for one in ROWS if one.framework == framework)
+    kind, data = kind_of(framework), msgspec.json.encode(sample(row))
+    calls = 0
+
+    def note(_: FrameType, event: str, __: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    read_job(kind, data, lambda _: None)
+    sys.setprofile(note)
+    try:
+        read_job(kind, data, lambda _: None)
+    finally:
+        sys.setprofile(None)
+    assert calls <= calls_max

@@ -40,7 +40,7 @@ SPEC = QueueableKindSpec(
         PodSetRule(
             name=MAIN,
             count=f"{_COMPLETIONS} < {_PARALLELISM} ? {_COMPLETIONS} : {_PARALLELISM}",
-            min_count=f'{_MIN}.matches("^[0-9]{{1,9}}$") ? int({_MIN}) : 0',
+            min_count=f'{_MIN} != "" && {_MIN}.matches("^[0-9]{{1,9}}$") ? int({_MIN}) : 0',
             template="spec.template",
             controller_labels=["job-name", "controller-uid", labels.POD_JOB_UID],
             count_fields=[
@@ -69,15 +69,18 @@ SPEC = QueueableKindSpec(
 def reclaimable(job: Seen) -> Mapping[str, int]:
     """Return the pods that a Job needs no more: parallelism, less what is left to do."""
     parallelism = _number(job, "spec.parallelism", 1)
+    if parallelism <= 1:
+        return {}
     completions = _number(job, "spec.completions", parallelism)
-    done = _number(job, "status.succeeded", 0)
     if job.value("spec.completionMode") == "Indexed":
         done = count_of_union(
             _text(job, "status.completedIndexes"),
             _text(job, "status.failedIndexes"),
             below=completions,
         )
-    if parallelism <= 1 or done <= 0:
+    else:
+        done = _number(job, "status.succeeded", 0)
+    if done <= 0:
         return {}
     return {MAIN: max(parallelism - max(completions - done, 0), 0)}
 
