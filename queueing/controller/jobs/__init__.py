@@ -13,17 +13,15 @@ Reading order:
 
 1. `parts` and `gangs` are what is known: a gang, its form and parts. `ladder` returns one of
    `actions`. The forms are `alone`, `prebuilt` (a Job that names a Workload that was there first),
-   `slices` (a job that grows and shrinks, maybe by the `scaling` of what it owns), `together`, and
-   for pods, which are deleted instead of suspended, `pod_alone`, `pod_group` and
-   `prebuilt_group`.
+   `slices` (a job that grows and shrinks), `together`, and for pods, which are deleted instead of
+   suspended, `pod_alone`, `pod_group` and `prebuilt_group`.
 2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
-   all, `ancestry` which are part of another Job, with `owners` for those that are not followed,
-   `priorities` which priority Workloads get. `strays` finds out about pods that the watch has
-   ceased to show.
+   all, `ancestry` which are part of another Job, with `owners` for those that are not followed.
+   `strays` finds out about pods that the watch has ceased to show.
 3. `reconciler` does what the ladder says, one step per look. `workload_writer` writes Workloads,
    and `slice_writer` those of elastic jobs, whose new pods `ungating` lets go; `evictions` evicts
    those that cannot start or run on.
-4. `starting` unsuspends Jobs with `additions` to their pod templates; several of them after dry
+4. `starting` unsuspends Jobs with what is added to their pod templates; several of them after dry
    runs. `start_errors` are what a start may raise.
 5. `stopping` suspends Jobs and restores their templates; `quiescence` says when a suspended Job
    makes no more pods. `pod_writer` deletes pods, and lets go of them.

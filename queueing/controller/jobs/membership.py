@@ -9,13 +9,12 @@ from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.owners import Owners
 from queueing.controller.jobs.pod_alone import of_pod
 from queueing.controller.jobs.prebuilt_group import form_of_group
-from queueing.controller.jobs.scaling import as_scaled
 from queueing.controller.jobs.together import TOGETHER
 from queueing.core.names import Key, name_of
 from queueing.translate import labels
 from queueing.translate.jobs.composition import prebuilt_name
+from queueing.translate.jobs.gang import as_admitted
 from queueing.translate.jobs.gang_keys import group_of_workload, is_of_pods, workload_key
-from queueing.translate.jobs.gang_standing import as_admitted
 from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods.view import KIND, PodJob
 from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
@@ -48,7 +47,7 @@ class Membership:
             there = self._objects.workloads.get(Key(f"{job.metadata.namespace}/{named}"))
             form, found = prebuilt.found(there, job)
         elif labels.ELASTIC in job.metadata.annotations and self._is_elastic(job):
-            job, generation = as_scaled(job, self._objects)
+            job, generation = slices.as_scaled(job, self._objects)
             form, found = slices.found(workloads, generation)
         return alone(job, found, of_pod(form) if isinstance(job, PodJob) else form)
 

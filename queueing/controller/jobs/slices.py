@@ -13,6 +13,7 @@ along: it comes back with as many pods as the job wants then.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 from typing_extensions import override
 
 from queueing.controller.jobs.actions import (
@@ -29,6 +30,7 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.alone import Alone
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.parts import Part
+from queueing.controller.stores.objects import Objects
 from queueing.translate.jobs.composition import Origin, follows
 from queueing.translate.jobs.slices import (
     OUT_OF_SYNC,
@@ -230,3 +232,30 @@ def _follow(job: JobView, following: Workload) -> Action | None:
     if counts_in(following) != wanted:
         return Resize(following, wanted)
     return None if follows(job.metadata, following) else Follow(following, job)
+
+
+def as_scaled(job: JobView, objects: Objects) -> tuple[JobView, str]:
+    """Return an elastic job with as many pods as it has, and what tells its slices apart.
+
+    That is its generation, with those of the clusters that it owns: autoscalers edit the RayCluster
+    of a RayJob, whose own spec then does not say how many pods there are.
+    """
+    generation = str(job.metadata.generation)
+    names = {one.name for one in job.pod_sets}
+    owned = () if job.suspended else objects.jobs_by_owner.groups.get(job.metadata.uid, ())
+    clusters = [
+        one
+        for one in map(objects.jobs.__getitem__, sorted(owned))
+        if one.pod_sets and names.issuperset(two.name for two in one.pod_sets)
+    ]
+    if not clusters:
+        return job, generation
+    counts: dict[str, int] = {}
+    for one in (two for cluster in clusters for two in cluster.pod_sets):
+        counts[one.name] = max(counts.get(one.name, 0), one.count)
+    pod_sets = tuple(
+        msgspec.structs.replace(one, count=counts.get(one.name, one.count)) for one in job.pod_sets
+    )
+    # A cluster that takes the place of another one counts its generations anew.
+    told = (generation, *(f"{one.metadata.uid}.{one.metadata.generation}" for one in clusters))
+    return replace(job, pod_sets=pod_sets), "_".join(told)

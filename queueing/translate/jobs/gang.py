@@ -6,7 +6,7 @@ job of a pod set is found by its name alone, so that nothing has to be remembere
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha1
@@ -236,3 +236,30 @@ _AGREED: tuple[tuple[str, Callable[[JobView], str]], ...] = (
     ("maximum execution time", _execution_time),
     ("gang-on-failure", lambda job: _choice(job.metadata)),
 )
+
+
+def as_admitted(jobs: Sequence[JobView], workload: Workload) -> Mapping[str, JobView]:
+    """Return by uid those of a gang's jobs whose pods only its Workload can tell any more.
+
+    They are seen as they were admitted. Theirs are the pod sets that bear their name and are no
+    other job's.
+    """
+    left = {one.name for one in workload.spec.pod_sets}
+    left -= {name for job in jobs for name in pod_set_names(job)}
+    found: dict[str, JobView] = {}
+    lacking = (job for job in jobs if not job.pod_sets)
+    # The longest name first, as pod sets of it begin with shorter ones, too.
+    for job in sorted(lacking, key=lambda one: -len(one.metadata.name)):
+        prefix = f"{job.metadata.name}-"
+        mine = {name for name in left if name.startswith(prefix)}
+        if mine:
+            left -= mine
+            found[job.metadata.uid] = job.standing_on(_of_one(workload, mine, prefix))
+    return found
+
+
+def _of_one(workload: Workload, names: set[str], prefix: str) -> Workload:
+    """Return a view of a Workload with the pod sets of one job, called as the job calls them."""
+    view = part_of(workload, *names)
+    pod_sets = [replace(one, name=one.name.removeprefix(prefix)) for one in view.spec.pod_sets]
+    return replace(view, spec=replace(view.spec, pod_sets=pod_sets))
