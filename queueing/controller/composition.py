@@ -177,13 +177,15 @@ class Parts:
         return kinds
 
     def _make_writes(self) -> LeaderWrites:
-        return LeaderWrites(
+        writes = LeaderWrites(
             self._around.client,
             self._around.may_send,
             workload=self.pump.absorb_workload,
             job=self.pump.absorb_job,
             told=(self.deferral.wrote, self._around.reporter.wrote),
         )
+        writes.absorb_made = self.pump.absorb_made
+        return writes
 
     def _make_term(self) -> Term:
         return Term(

@@ -99,6 +99,12 @@ class Pump:
         """Handle the Workload that the API server returned to a write or a read."""
         self._take_workload(self._workloads.decode(reply))
 
+    def absorb_made(self, reply: bytes) -> None:
+        """Handle the Workload that was just made of one Job as it is: that needs no look for it."""
+        found = self._workloads.decode(reply)
+        if not self._is_known(found):
+            self._queues.workload(self._store(found))
+
     def hold(self, key: Key) -> None:
         """Keep a Workload's facts from the engine until `let_go`: a write's outcome is unknown.
 
@@ -160,12 +166,18 @@ class Pump:
             self._take_described(found)
 
     def _take_workload(self, found: Workload) -> None:
-        known = self._objects.workload_keys.get(found.metadata.uid)
-        if self._is_old(found.metadata, self._objects.workloads.get(known) if known else None):
-            return
+        if not self._is_known(found):
+            key = self._store(found)
+            self._look_at(key, found, self._objects.gangs.of_workload.get(key))
+
+    def _is_known(self, found: Workload) -> bool:
+        key = self._objects.workload_keys.get(found.metadata.uid)
+        return self._is_old(found.metadata, self._objects.workloads.get(key) if key else None)
+
+    def _store(self, found: Workload) -> Key:
         key = self._objects.put_workload(found)
         self._observe_workload(key, found)
-        self._look_at(key, found, self._objects.gangs.of_workload.get(key))
+        return key
 
     def _lose_workload(self, key: Key, uid: str) -> None:
         self._bury(uid)
@@ -204,8 +216,13 @@ class Pump:
     def _take_job(self, found: Job) -> None:
         key = self._objects.job_keys.get(found.metadata.uid)
         known = self._objects.jobs.get(key) if key is not None else None
-        if not self._is_old(found.metadata, known):
-            self.put_anew(batch.view(found))
+        if self._is_old(found.metadata, known):
+            return
+        job = batch.view(found)
+        if job.only_waits_as(known):
+            self._objects.put_job(job)
+        else:
+            self.put_anew(job)
 
     def _take_described(self, found: JobView) -> None:
         if not self._is_old(found.metadata, self._objects.jobs.get(found.key)):

@@ -25,6 +25,7 @@ from queueing.controller.jobs.actions import (
     TakeOffHold,
     WorkloadWrite,
 )
+from queueing.controller.jobs.alone import ALONE
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.prebuilt import adopted, owned_too
@@ -64,20 +65,24 @@ class WorkloadWriter:
 
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
-        copied = self._rules.labels_to_copy
-        await self.create_composed(
-            members, partial(gang.form.compose, members, labels_to_copy=copied)
-        )
+        compose = partial(gang.form.compose, members, labels_to_copy=self._rules.labels_to_copy)
+        lone = gang.form is ALONE and not (members[0].active or members[0].stopping)
+        await self.create_composed(members, compose, lone=lone)
 
-    async def create_composed(self, members: Sequence[JobView], compose: Compose) -> None:
-        """Create the Workload of some jobs as it is composed, unless the class is missing."""
+    async def create_composed(
+        self, members: Sequence[JobView], compose: Compose, *, lone: bool = False
+    ) -> None:
+        """Create the Workload of some jobs as it is composed, unless the class is missing.
+
+        A `lone` job as it is now is then at rest.
+        """
         priority = _priority_of(self._objects, self._events, members[0])
         if priority is None:
             return
         name, body = compose(priority)
         namespace = members[0].metadata.namespace
         try:
-            await self._writes.create_workload(namespace, body)
+            await self._writes.create_workload(namespace, body, lone=lone)
         except AlreadyExistsError:
             return  # made by us before and not seen yet; or another Job's digest is the same
         except InvalidError as error:

@@ -117,6 +117,8 @@ class LeaderWrites:
         self.client, self.may_send, self._told = client, may_send, told
         self._rules = WriteRules.lasting(client.write_timeout_s)
         self.absorb_workload, self.absorb_job = workload, job
+        self.absorb_made = workload
+        """Handles a Workload that was made of one job as that is."""
         self.ledgers: Ledgers = NoLedgers()
         """`credits` enters its own once the cluster has an object of it."""
 
@@ -132,12 +134,16 @@ class LeaderWrites:
         """Read what became of a decision's write whose outcome is unknown, as far as one can."""
         return await outcome.resolve(self.client, write, unknown, rules=self._rules)
 
-    async def create_workload(self, namespace: str, body: bytes) -> None:
-        """Create a Workload. Raises AlreadyExistsError when the name is taken."""
+    async def create_workload(self, namespace: str, body: bytes, *, lone: bool = False) -> None:
+        """Create a Workload, which a `lone` job is then at rest with.
+
+        Raises AlreadyExistsError when the name is taken.
+        """
         target = WORKLOADS.within(namespace)
         self._guard(target)
-        made = self.client.create(target, body)
-        self.absorb_workload(await self._counted("create_workload", made))
+        reply = await self._counted("create_workload", self.client.create(target, body))
+        absorb = self.absorb_made if lone else self.absorb_workload
+        absorb(reply)
 
     async def create(self, target: Target, body: bytes) -> bytes:
         """Create an object of any other kind; return it as the server stored it."""

@@ -91,6 +91,23 @@ class BatchJob(JobView):
     def differs(self, workload: Workload) -> bool:
         return bool(undo(self, workload))
 
+    def only_waits_as(self, before: JobView | None) -> bool:
+        """Say whether it waits for its first start as it did before.
+
+        What its controller says of its suspension until then concerns nobody.
+        """
+        if before is None or not self.suspended or self.source.status.start_time is not None:
+            return False
+        version = self.metadata.resource_version
+        known = msgspec.structs.replace(before.metadata, resource_version=version)
+        return (
+            self.source.spec == before.source.spec
+            and self.metadata == known
+            and (self.active, self.end) == (before.active, before.end)
+            and before.source.status.start_time is None
+            and not self.was_started
+        )
+
     @override
     def undo(self, workload: Workload, stored: bytes) -> Patch | None:
         restored: dict[str, Any] = {"spec": undo(self, workload)}

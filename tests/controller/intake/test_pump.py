@@ -2,6 +2,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import pytest
 from typing_extensions import override
 
 from queueing.controller.intake.admin_objects import AdminObjects
@@ -13,9 +14,10 @@ from queueing.core.names import Key, ResourceName
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.pods.view import KIND, PodJob, read_pod
-from queueing.translate.labels import GATE, MANAGED
+from queueing.translate.labels import GATE, MANAGED, POD_WORKLOAD
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire import cluster, queues
+from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -183,3 +185,70 @@ def test_a_cohort_that_cannot_be_used_as_written_is_told_of_once() -> None:
     assert "-4 must be greater than or equal to 0" in desk.looks[0]
     desk.admin.on_cohort(Modified(read(queues.Cohort, {"metadata": {"name": "pool"}})))
     assert len(desk.looks) == 1
+
+
+POD = {"containers": [{"name": "c", "image": "i"}]}
+SUSPENDED = {"conditions": [{"type": "Suspended", "status": "True"}]}
+
+
+def batch_job(version: int, *, status: Any = None, labels: Any = None, **spec: Any) -> Added[Job]:
+    meta = {"name": "j", "namespace": "ns", "uid": "j", "resourceVersion": str(version)}
+    thing = {
+        "metadata": meta | {"labels": labels or {}},
+        "spec": {"suspend": True, "template": {"spec": POD}} | spec,
+        "status": status or {},
+    }
+    return Added(read(Job, thing))
+
+
+def test_that_a_job_is_suspended_is_no_news_before_its_first_start() -> None:
+    desk = Desk()
+    desk.pump.on_job(batch_job(1))
+    desk.pump.on_job(batch_job(2, status=SUSPENDED))
+    assert desk.looks == ["job ns/j"]
+    assert desk.objects.jobs[Key("ns/j")].metadata.resource_version == "2"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"suspend": False}, id="it runs"),
+        pytest.param({"parallelism": 2}, id="other pods"),
+        pytest.param({"labels": {"queue": "other"}}, id="other labels"),
+        pytest.param({"status": {"active": 1}}, id="pods"),
+        pytest.param({"status": {"startTime": "2026-01-01T00:00:00Z"}}, id="it began"),
+        pytest.param(
+            {"status": {"conditions": [{"type": "Failed", "status": "True"}]}}, id="it ended"
+        ),
+    ],
+)
+def test_all_else_that_changes_of_a_job_is_looked_at(change: dict[str, Any]) -> None:
+    desk = Desk()
+    desk.pump.on_job(batch_job(1))
+    desk.pump.on_job(batch_job(2, **change))
+    assert desk.looks == ["job ns/j", "job ns/j"]
+
+
+def test_a_job_that_was_started_before_is_looked_at_when_its_controller_has_seen_its_stop() -> None:
+    marked = {"metadata": {"annotations": {POD_WORKLOAD: "w"}}, "spec": POD}
+    desk = Desk()
+    desk.pump.on_job(batch_job(1, template=marked))
+    desk.pump.on_job(batch_job(2, template=marked, status=SUSPENDED))
+    assert desk.looks == ["job ns/j", "job ns/j"]
+
+
+def test_a_job_is_not_looked_at_for_the_workload_that_was_just_made_of_it() -> None:
+    desk = Desk()
+    desk.pump.on_job(batch_job(1))
+    desk.looks.clear()
+    made = document(2)
+    owner = {"kind": "Job", "name": "j", "uid": "j", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
+    desk.pump.absorb_made(msgspec.json.encode(made))
+    assert desk.looks == ["workload ns/w"]
+    assert [type(one) for one in desk.facts] == [WorkloadFact]
+    desk.pump.absorb_made(msgspec.json.encode(made))
+    assert desk.looks == ["workload ns/w"]
+    made["metadata"]["resourceVersion"] = "3"
+    desk.pump.absorb_workload(msgspec.json.encode(made))
+    assert desk.looks[1:] == ["workload ns/w", "job ns/j"]
