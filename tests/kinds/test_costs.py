@@ -117,9 +117,9 @@ def test_no_more_pod_sets_are_made_than_a_workload_may_have_and_one() -> None:
 @pytest.mark.parametrize(
     ("framework", "calls_max"),
     [
-        pytest.param("batch/job", 185, id="Job"),
-        pytest.param("jobset.x-k8s.io/jobset", 295, id="JobSet"),
-        pytest.param("kubeflow.org/pytorchjob", 145, id="PyTorchJob"),
+        pytest.param("batch/job", 190, id="Job"),
+        pytest.param("jobset.x-k8s.io/jobset", 290, id="JobSet"),
+        pytest.param("kubeflow.org/pytorchjob", 139, id="PyTorchJob"),
     ],
 )
 def test_an_object_is_read_by_few_calls(framework: str, calls_max: int) -> None:

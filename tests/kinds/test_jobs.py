@@ -111,6 +111,15 @@ def test_a_state_that_cannot_be_told_keeps_quota() -> None:
     assert "object.status.running > 0 fails on the object" in job.problem
 
 
+def test_whether_a_job_is_ignored_is_told_where_it_cannot_be_read() -> None:
+    kind = compiled(QueueableKindSpec.from_wire({**LAB, "ignored": "object.spec.skipped"}))
+    pod = {"spec": {"containers": [{"name": "c"}]}}
+    thing = {"metadata": {"name": "t"}, "spec": {"pod": pod}, "status": {"running": 0}}
+    job = read_job(kind, encode(thing), lambda _: None)
+    assert not job.ignored
+    assert "spec.ignored of the description of Trial" in job.problem
+
+
 def test_an_object_of_another_shape_is_left_as_it_is() -> None:
     job = trial(spec="none")
     assert job.unreadable
