@@ -29,7 +29,7 @@ from queueing.core.selectors import Requirement, Selector, Taint, Toleration
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import Assignment as Placement
 from queueing.core.topology.requests import NOTHING_ASKED, Placeable, TopologyRequest
-from queueing.core.topology.tree import Amounts, Node
+from queueing.core.topology.tree import NONE, Amounts, Node
 from queueing.core.values import value
 from queueing.core.variants import Migration, Variant
 
@@ -155,6 +155,9 @@ class FlavorFact:
     """Whether no node of it is made on demand, so that pods have those that are there or none."""
     devices: Mapping[str, DeviceOffer] = field(default_factory=dict)
     """What its devices offer, by shape of the request."""
+    on_nodes: Amounts = field(default_factory=lambda: NONE)
+    """Resources that are devices, so that nodes offer what their `NodeDevicesFact` says. The amount
+    is of devices that are of no single node: each node offers them beside its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +183,14 @@ class NodeUsageFact:
 
     name: str
     usage: Amounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDevicesFact:
+    """How many devices of a node's own are free for each flavor, as claims of others leave them."""
+
+    name: str
+    free: Mapping[FlavorName, Amounts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,6 +382,7 @@ class Kind(StrEnum):
     TOPOLOGY = "Topology"
     NODE = "Node"
     NODE_USAGE = "NodeUsage"
+    NODE_DEVICES = "NodeDevices"
     NAMESPACE = "Namespace"
     WORKLOAD = "Workload"
 
@@ -392,6 +404,7 @@ Fact = (
     | TopologyFact
     | Node
     | NodeUsageFact
+    | NodeDevicesFact
     | NamespaceFact
     | WorkloadFact
     | Gone

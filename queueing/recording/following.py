@@ -26,6 +26,7 @@ KINDS: Mapping[type, Kind] = MappingProxyType(
         facts.TopologyFact: Kind.TOPOLOGY,
         Node: Kind.NODE,
         facts.NodeUsageFact: Kind.NODE_USAGE,
+        facts.NodeDevicesFact: Kind.NODE_DEVICES,
         facts.NamespaceFact: Kind.NAMESPACE,
     }
 )

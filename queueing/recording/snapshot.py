@@ -68,6 +68,7 @@ def _shared(objects: Objects) -> Iterator[Fact]:
     yield from objects.topologies.values()
     yield from objects.nodes.values()
     yield from objects.node_usage.values()
+    yield from objects.node_devices.values()
     yield from objects.cohorts.values()
 
 

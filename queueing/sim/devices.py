@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
+from queueing.devices.memory.on_nodes import DevicesOnNodes
 from queueing.devices.rules.index import index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import DeviceSurroundings
@@ -40,14 +41,26 @@ class SimulatedDevices:
             configuration,
             as_kueue=as_kueue,
         )
+        slices = [slice_of(one) for one in read("ResourceSlice", wire.ResourceSlice)]
         self.index = index_of(
-            map(slice_of, read("ResourceSlice", wire.ResourceSlice)),
+            slices,
             {one.metadata.name: one.metadata.labels for one in read("Node", wire.Node)},
         )
         self._devices = {one.name: one for one in self.index.devices}
         self._templates = read("ResourceClaimTemplate", wire.ResourceClaimTemplate)
         self._claims = read("ResourceClaim", wire.ResourceClaim)
-        self._pods = {one.metadata.uid: one.metadata.labels for one in read("Pod", wire.Pod)}
+        pods = read("Pod", wire.Pod)
+        self._pods = {one.metadata.uid: one.metadata.labels for one in pods}
+        self.on_nodes = DevicesOnNodes()
+        for one in slices:
+            self.on_nodes.put_slice(one)
+        for pod in pods:
+            self.on_nodes.put_pod(pod.metadata)
+        for claim in self._claims:
+            self.on_nodes.put_claim(claim)
+        flavors = read("ResourceFlavor", ResourceFlavor)
+        placing = {one.metadata.name for one in flavors if one.spec.topology_name}
+        self.on_nodes.set_rules(self.catalog, placing)
         self._shapes: dict[str, DeviceShape] = {}
         self._doubts: dict[str, None] = {}
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from queueing.core.credits.facts import CreditFact
 from queueing.core.facts import Fact, NamespaceFact
+from queueing.core.names import FlavorName
 from queueing.core.settings import Compatibility, Settings
 from queueing.sim.contradictions import contradictions
 from queueing.sim.creation import Creation
@@ -311,14 +312,20 @@ class _Reader:
         found, pods = self._wire("Node", nodes.Node), self._wire("Pod", nodes.BoundPod)
         flavors = self._wire("ResourceFlavor", wire.ResourceFlavor)
         self.warnings += unused_nodes(found, flavors, self._wire("Topology", wire.Topology))
-        return [*map(placement.node, found), *placement.usage_by_node(pods)]
+        devices = self._devices.on_nodes.changes()
+        return [*map(placement.node, found), *placement.usage_by_node(pods), *devices]
 
     def _flavors(self) -> list[Fact]:
         """Return flavors with what their devices offer to those who ask for devices."""
         found = self._wire("ResourceFlavor", wire.ResourceFlavor)
         places_pods = self._rules.places_pods
         return [
-            surroundings.flavor(one, self._devices.offers(one), places_pods=places_pods)
+            surroundings.flavor(
+                one,
+                self._devices.offers(one),
+                self._devices.on_nodes.beside(FlavorName(one.metadata.name)),
+                places_pods=places_pods,
+            )
             for one in found
         ]
 

@@ -24,6 +24,14 @@ TOPOLOGY_PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 TOPOLOGY_UNCONSTRAINED = "kueue.x-k8s.io/podset-unconstrained-topology"
 TOPOLOGY_SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
 TOPOLOGY_SLICES = "kueue.x-k8s.io/podset-slice-required-topology-constraints"
+TOPOLOGY_MARKS = (
+    TOPOLOGY_REQUIRED,
+    TOPOLOGY_PREFERRED,
+    TOPOLOGY_UNCONSTRAINED,
+    TOPOLOGY_SLICE,
+    TOPOLOGY_SLICES,
+)
+"""Annotations of pods whose node is chosen by a topology."""
 TOPOLOGY_SIZE = "kueue.x-k8s.io/podset-slice-size"
 TOPOLOGY_GROUP = "kueue.x-k8s.io/podset-group-name"
 INDEX_OFFSET = "kueue.x-k8s.io/pod-index-offset"

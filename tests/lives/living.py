@@ -375,6 +375,7 @@ _KINDS = {
     "NamespaceFact": Kind.NAMESPACE,
     "Node": Kind.NODE,
     "NodeUsageFact": Kind.NODE_USAGE,
+    "NodeDevicesFact": Kind.NODE_DEVICES,
 }
 
 

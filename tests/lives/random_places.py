@@ -8,12 +8,13 @@ from queueing.core.facts import (
     FlavorFact,
     Gone,
     Kind,
+    NodeDevicesFact,
     NodeUsageFact,
     PodSet,
     TopologyFact,
     WorkloadFact,
 )
-from queueing.core.names import ResourceName
+from queueing.core.names import FlavorName, ResourceName
 from queueing.core.selectors import Taint
 from queueing.core.topology.assignment import HOSTNAME
 from queueing.core.topology.requests import (
@@ -33,6 +34,8 @@ RACK, BLOCK = "rack", "block"
 LEVELS = ((RACK, HOSTNAME), (BLOCK, RACK, HOSTNAME), (BLOCK, RACK, HOSTNAME), (RACK,))
 PLACED = ((DEFAULT, SPOT), (DEFAULT, SPOT, GOLD), (DEFAULT,))
 """Which flavors have the topology."""
+SERVED = ((), (DEFAULT,), (DEFAULT, SPOT))
+"""Of which flavors GPUs are devices."""
 HOSTS = 7
 CPU, MEMORY, GPU = map(ResourceName, ("cpu", "memory", "gpu"))
 _TAINT = Taint(key="broken", effect="NoSchedule")
@@ -41,10 +44,12 @@ _TAINT = Taint(key="broken", effect="NoSchedule")
 def some_places(choose: Choose, *, modes: Sequence[str] = MODES, size: int = 30) -> Life:
     """Choose a life of another sort, with nodes under it."""
     life = choose((some_contention, some_contention, some_life))(choose, modes=modes, size=size)
-    levels, placed = choose(LEVELS), choose(PLACED)
-    facts = [_with_topology(fact, placed) for fact in life.facts]
+    levels, placed, served = choose(LEVELS), choose(PLACED), choose(SERVED)
+    facts = [_with_topology(fact, placed, served) for fact in life.facts]
     facts.append(TopologyFact(name="dc", levels=levels))
-    facts += [_node(choose, at) for at in range(choose(range(4, HOSTS + 1)))]
+    nodes = range(choose(range(4, HOSTS + 1)))
+    facts += [_node(choose, at) for at in nodes]
+    facts += [_devices(choose, at) for at in nodes]
     steps: list[Step] = []
     for step in life.steps:
         asks = isinstance(step, WorkloadFact)
@@ -54,10 +59,17 @@ def some_places(choose: Choose, *, modes: Sequence[str] = MODES, size: int = 30)
     return Life(life.settings, facts, steps, life.terms)
 
 
-def _with_topology(fact: Fact, placed: Sequence[str]) -> Fact:
+def _with_topology(fact: Fact, placed: Sequence[str], served: Sequence[str]) -> Fact:
     if isinstance(fact, FlavorFact) and fact.name in placed:
-        return replace(fact, topology="dc")
+        on_nodes = {GPU: 0} if fact.name in served else {}
+        return replace(fact, topology="dc", on_nodes=on_nodes)
     return fact
+
+
+def _devices(choose: Choose, at: int) -> NodeDevicesFact:
+    """Choose which devices of a node are free; flavors whose GPUs are no devices pay no heed."""
+    free = {FlavorName(one): {GPU: choose((3, 3, 2, 1, 0))} for one in (DEFAULT, SPOT)}
+    return NodeDevicesFact(name=f"n{at}", free=free)
 
 
 def _node(choose: Choose, at: int) -> Node:
@@ -76,7 +88,11 @@ def _node(choose: Choose, at: int) -> Node:
 def _news(choose: Choose) -> Fact:
     """Choose a node that comes, changes or goes, or what pods of others use of it."""
     at = choose(range(HOSTS))
-    match choose(("node", "gone", "others", "others")):
+    match choose(("node", "gone", "others", "others", "devices", "no devices")):
+        case "devices":
+            return _devices(choose, at)
+        case "no devices":
+            return Gone(Kind.NODE_DEVICES, f"n{at}")
         case "node":
             return _node(choose, at)
         case "gone":

@@ -2,14 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from functools import partial
 
 import pytest
 from typing_extensions import override
 
 from queueing.core.decisions import Admit, Cycle, Preempt
-from queueing.core.facts import FlavorFact, NodeUsageFact, PodSetAssignment, WorkloadFact
+from queueing.core.facts import (
+    FlavorFact,
+    NodeDevicesFact,
+    NodeUsageFact,
+    PodSetAssignment,
+    WorkloadFact,
+)
 from queueing.core.names import Key, ResourceName
 from queueing.core.settings import Compatibility
 from queueing.core.topology.assignment import HOSTNAME, Assignment
@@ -87,7 +92,8 @@ class Measured(LivingCluster):
         """Return what is left in a leaf; where it is no host, flavors do not see each other."""
         left: Counter[ResourceName] = Counter()
         levels = placement.levels
-        wanted = self._labels(one)
+        flavor = self._flavor(one)
+        wanted = flavor.node_labels.items()
         here = [
             node
             for node in self.nodes()
@@ -96,8 +102,12 @@ class Measured(LivingCluster):
         assert here, values
         names = {one.name for one in here}
         for node in here:
-            left.update(node.capacity)
+            left.update({**node.capacity, **flavor.on_nodes})
         for other in self.objects.values():
+            if isinstance(other, NodeDevicesFact) and other.name in names:
+                free = other.free.get(flavor.name, {})
+                left.update({name: free[name] for name in free if name in flavor.on_nodes})
+                self.seen["devices"] += bool(flavor.on_nodes and any(free.values()))
             if isinstance(other, NodeUsageFact) and other.name in names:
                 left.subtract(other.usage)
         for place in (place for fact in held for place in held_places(fact)):
@@ -106,16 +116,12 @@ class Measured(LivingCluster):
                 left.subtract(place.usage.get(",".join(values), {}))
         return dict(left)
 
-    def _labels(self, one: PodSetAssignment) -> AbstractSet[tuple[str, str]]:
-        """Return the labels of the nodes of the flavor that places a pod set."""
+    def _flavor(self, one: PodSetAssignment) -> FlavorFact:
+        """Return the flavor that places a pod set."""
         flavors = (fact for fact in self.objects.values() if isinstance(fact, FlavorFact))
         mine = {*one.flavors.values()}
-        return {
-            label
-            for fact in flavors
-            if fact.topology and fact.name in mine
-            for label in fact.node_labels.items()
-        }
+        (found,) = (fact for fact in flavors if fact.topology and fact.name in mine)
+        return found
 
     def _is_together(self, level: str | None, one: PodSetAssignment) -> None:
         if level is None or one.placement is None or level not in self.levels():
@@ -202,3 +208,4 @@ def test_placed_lives_reach_what_places_decide() -> None:
             seen.update(cluster.seen)
     assert seen["placed"] > 60
     assert seen["over several domains"] > 5
+    assert seen["devices"] > 20

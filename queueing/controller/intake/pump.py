@@ -21,7 +21,7 @@ from queueing.controller.stores.by_name import keep
 from queueing.controller.stores.objects import Objects, owner_uids
 from queueing.controller.work_queues import WorkQueues
 from queueing.core.facts import Fact, FlavorFact, Gone, Kind, WorkloadFact
-from queueing.core.names import Key
+from queueing.core.names import FlavorName, Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
@@ -352,8 +352,11 @@ class Pump:
 
     def flavor(self, found: ResourceFlavor) -> FlavorFact:
         """Return the fact of a ResourceFlavor, with what its devices offer for each request."""
-        offers = self._objects.devices.offers_of(found)
-        return surroundings.flavor(found, offers, places_pods=self._places_pods)
+        devices = self._objects.devices
+        beside = devices.on_nodes.beside(FlavorName(found.metadata.name))
+        return surroundings.flavor(
+            found, devices.offers_of(found), beside, places_pods=self._places_pods
+        )
 
     def _observe_flavors(self) -> None:
         """Pass all ResourceFlavors to the engine again, with what their devices offer now."""

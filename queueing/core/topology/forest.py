@@ -6,9 +6,10 @@ from functools import partial
 from queueing.core.names import FlavorName
 from queueing.core.selectors import Toleration
 from queueing.core.topology.assignment import HOSTNAME, Occupancy
-from queueing.core.topology.counts import Memory
+from queueing.core.topology.counts import MANY, Memory
 from queueing.core.topology.tree import (
     NO_LABELS,
+    NONE,
     Amounts,
     Journal,
     Node,
@@ -20,6 +21,8 @@ from queueing.core.topology.tree import (
 
 OfLeaves = dict[tuple[tuple[FlavorName, ...], bool], Sums]
 """(Flavors, whether leaves are single nodes) → what is used of each leaf."""
+DevicesOfNode = Mapping[FlavorName, Amounts]
+"""Free devices of one node, by the flavor that they serve."""
 
 
 class Forest:
@@ -43,12 +46,23 @@ class Forest:
         """Further topologies over nodes of a flavor's own one, in the order of preference."""
         self._nodes: dict[str, Node] = {}
         self._others: dict[str, Amounts] = {}
+        self._devices: dict[str, DevicesOfNode] = {}
+        self._served: dict[FlavorName, Amounts] = {}
         self.offers: dict[FlavorName, Memory] = {}
         """What empty nodes offer, of flavors without a topology that are held against them."""
         self.is_used = False
         """Whether any flavor ever had a topology: else nothing is placed, and nothing to undo."""
         self._charged: OfLeaves = {}
         self._held: OfLeaves = {}
+
+    def serve(self, flavor: FlavorName, devices: Amounts) -> None:
+        """Say which resources of a flavor that is put next are devices.
+
+        Of these a node offers what `set_devices` says, and as many more as are given here.
+        """
+        self._served.pop(flavor, None)
+        if devices:
+            self._served[flavor] = devices
 
     def put_flavor(
         self,
@@ -70,6 +84,7 @@ class Forest:
             tolerations=tolerations,
             journal=self.journal,
         )
+        tree.devices = self._served.get(name, NONE)
         self._memories[name], self._beside[name] = Memory(tree), ()
         self.is_used = True
         self._fill(name, tree)
@@ -96,6 +111,7 @@ class Forest:
         ]
         self._beside[flavor] = tuple(map(Memory, trees))
         for tree in trees:
+            tree.devices = own.devices
             self._fill(flavor, tree)
         for node in self._nodes.values() if trees else ():
             self._put_node(flavor, node)
@@ -107,6 +123,8 @@ class Forest:
                 tree.charge(usage)
         for node, others in self._others.items():
             tree.set_others(node, others)
+        for node, free in self._devices.items():
+            tree.set_devices(node, free.get(flavor, NONE))
 
     def _put_node(self, flavor: FlavorName, node: Node) -> str:
         """Add or change a node of a flavor; what is set aside has no place beside, either."""
@@ -133,11 +151,13 @@ class Forest:
     ) -> None:
         """Add a flavor without a topology; nothing is ever used of what its nodes offer.
 
-        Nothing is added without `further`: nobody asks whether its nodes could hold pods.
+        Nothing is added without `further`: nobody asks whether its nodes could hold pods. Whether
+        devices serve them is asked elsewhere, so that these bound nothing here.
         """
         if not self._further:
             return
         tree = Tree("", (HOSTNAME,), node_labels=node_labels, tolerations=tolerations)
+        tree.devices = dict.fromkeys(self._served.get(name, NONE), MANY)
         for node in self._nodes.values():
             tree.put_node(node)
         self.offers[name] = Memory(tree)
@@ -168,6 +188,15 @@ class Forest:
             self._others[node] = usage
         for tree in self._trees(self._memories):
             tree.set_others(node, usage)
+
+    def set_devices(self, node: str, free: DevicesOfNode) -> None:
+        """Say which devices of a node's own are free, as others leave them."""
+        self._devices.pop(node, None)
+        if free:
+            self._devices[node] = free
+        for name in self._memories:
+            for one in self.memories(name):
+                one.tree.set_devices(node, free.get(name, NONE))
 
     def memory(self, flavor: FlavorName, topology: str | None = None) -> Memory:
         """Return tree and counts of one of a flavor's topologies, by default of its own.

@@ -128,11 +128,15 @@ class Tree:
         self.node_labels, self.tolerations = node_labels, tolerations
         self.spreads = False
         """Whether pods are dealt to domains in turn, not packed into few; set by who puts it."""
+        self.devices: Amounts = NONE
+        """Resources that are devices: what a node offers of them beside devices of its own. Set by who
+        puts it, before any node is."""
         self.hosts = levels[-1] == HOSTNAME
         """Whether leaves are single nodes."""
         self.journal = journal or Journal()
         self._nodes: dict[str, Node] = {}
         self._others: dict[str, Amounts] = {}
+        self._devices: dict[str, Amounts] = {}
         self._used: dict[str, dict[ResourceName, int]] = {}
         self.epoch = 0
         """Ids of domains mean nothing in another epoch."""
@@ -178,13 +182,28 @@ class Tree:
 
     def set_others(self, name: str, usage: Amounts) -> None:
         """Say what pods that no topology placed use of a node in all, among it `pods`."""
-        before = self._others.pop(name, NONE)
-        if usage:
-            self._others[name] = usage
+        self._replace(self._others, name, usage, sign=-1)
+
+    def set_devices(self, name: str, amounts: Amounts) -> None:
+        """Say which devices of a node's own are free, as others leave them; of all else nothing."""
+        counted = {one: amount for one, amount in amounts.items() if one in self.devices}
+        self._replace(self._devices, name, counted, sign=1)
+
+    def _replace(self, known: dict[str, Amounts], name: str, now: Amounts, *, sign: int) -> None:
+        """Put other amounts in the place of those known of a node, of which its leaf has more."""
+        before = known.pop(name, NONE)
+        if now:
+            known[name] = now
         node = self._nodes.get(name)
         if node is not None:
-            more = {one: before.get(one, 0) - usage.get(one, 0) for one in {**before, **usage}}
+            more = {one: sign * (now.get(one, 0) - before.get(one, 0)) for one in {**before, **now}}
             self._add(self.domains.leaf_of[self.key_of(node)], more, (self.room, self.free))
+
+    def _offered(self, node: Node) -> Amounts:
+        """Return what a node offers in all. Devices do not come by what it says is allocatable."""
+        own = self._devices.get(node.name, NONE)
+        devices = {one: beside + own.get(one, 0) for one, beside in self.devices.items()}
+        return {**node.capacity, **devices} if devices else node.capacity
 
     def key_of(self, node: Node) -> str:
         """Return the key of the leaf that a node belongs to."""
@@ -235,7 +254,7 @@ class Tree:
         domains.attach(key, now)
         room: dict[ResourceName, int] = {}
         for name, node in members.items():
-            for resource, amount in node.capacity.items():
+            for resource, amount in self._offered(node).items():
                 room[resource] = room.get(resource, 0) + amount
             for resource, amount in self._others.get(name, NONE).items():
                 room[resource] = room.get(resource, 0) - amount

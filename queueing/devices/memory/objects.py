@@ -11,6 +11,7 @@ from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.devices.memory.claim_charges import Holdings
+from queueing.devices.memory.on_nodes import DevicesOnNodes
 from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.allocations import holdings
@@ -57,6 +58,7 @@ class DeviceMemory:
     index: DeviceIndex = NO_DEVICES
     """All devices that ResourceSlices publish."""
     holdings: Holdings = field(default_factory=Holdings)
+    on_nodes: DevicesOnNodes = field(default_factory=DevicesOnNodes)
     _devices: Mapping[DeviceName, Device] = field(default_factory=dict)
     _shapes: dict[str, DeviceShape] = field(default_factory=dict)
     """The shapes that Workloads request, by `DeviceShape.key`."""

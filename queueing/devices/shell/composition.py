@@ -32,7 +32,7 @@ from queueing.kube import resources
 from queueing.kube.client import Client, ListQuery
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import decode_page
-from queueing.kube.reflector import Added, Deleted, Reflector, ReflectorSettings, WatchEvent
+from queueing.kube.reflector import Reflector, ReflectorSettings, Synced, WatchEvent
 from queueing.translate.requests import Surroundings
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
@@ -82,6 +82,7 @@ class Devices:
                 hardware=self._hear_of_hardware,
                 users=self._hear_of_users,
                 ours=self._hear_of_ours,
+                free=self._due.set,
             ),
         )
         claims = Claims(memory, writes)
@@ -149,7 +150,12 @@ class Devices:
             self._memory.join_hardware()
         if not self._memory.catalog.is_empty:
             self._enter()
-        if rules or self._hardware_changed:
+        on_nodes, flavors = self._memory.on_nodes, self._objects.flavors
+        placing = {name for name, one in flavors.items() if one.spec.topology_name}
+        begins = on_nodes.set_rules(self._memory.catalog, placing)
+        for fact in on_nodes.changes():
+            self._pump.observe(fact)
+        if rules or begins or self._hardware_changed:
             self._pump.devices_changed(rules=rules)
             for uid in list(self._memory.holdings.unreckoned):
                 self._hear_of_ours(uid)
@@ -193,8 +199,11 @@ class Devices:
         return replace(fact, given=given) if given else fact
 
     def on_resource_flavor(self, event: WatchEvent[ResourceFlavor]) -> None:
-        """Have the conditions of DeviceFlavors written, which tell of missing ResourceFlavors."""
-        if isinstance(event, Added | Deleted):
+        """Have the conditions of DeviceFlavors written, which tell of missing ResourceFlavors.
+
+        And have devices counted on nodes, where it has a topology by now.
+        """
+        if not isinstance(event, Synced):
             self._due.set()
 
     def workload_changed(self, key: Key) -> None:

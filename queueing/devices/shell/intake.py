@@ -25,6 +25,8 @@ class Callbacks:
     """A user's own template or claim, in this namespace."""
     ours: Callable[[str], None]
     """A template or claim of the Workload with this uid."""
+    free: Callable[[], None]
+    """Claims of others hold other devices than before."""
 
 
 class DeviceIntake:
@@ -47,9 +49,11 @@ class DeviceIntake:
         """Handle a watch event of a ResourceSlice, which is translated here, once."""
         match event:
             case Added(object=found) | Modified(object=found):
-                self._memory.slices[found.metadata.name] = slice_of(found)
+                read = self._memory.slices[found.metadata.name] = slice_of(found)
+                self._memory.on_nodes.put_slice(read)
             case Deleted(key=name):
                 self._memory.slices.pop(name, None)
+                self._memory.on_nodes.drop_slice(name)
             case Synced():
                 return
         self._callbacks.hardware()
@@ -98,7 +102,9 @@ class DeviceIntake:
                     self._tell(found.metadata)
                 else:
                     self._tell_of(memory.holdings.put_claim(found))
+                self._tell_free(differs=memory.on_nodes.put_claim(found))
             case Deleted(key=key, uid=uid):
+                self._tell_free(differs=memory.on_nodes.drop_claim(Key(key)))
                 memory.holdings.forget_amounts(uid)
                 known = memory.claims.get(Key(key))
                 memory.drop_claim(Key(key))
@@ -127,10 +133,16 @@ class DeviceIntake:
         match event:
             case Added(object=found) | Modified(object=found):
                 self._tell_of(self._memory.holdings.put_pod(found.metadata))
+                self._tell_free(differs=self._memory.on_nodes.put_pod(found.metadata))
             case Deleted(uid=uid):
                 self._memory.holdings.drop_pod(uid)
+                self._memory.on_nodes.drop_pod(uid)
             case Synced():
                 pass
+
+    def _tell_free(self, *, differs: bool) -> None:
+        if differs:
+            self._callbacks.free()
 
     def _tell_of(self, workload: str) -> None:
         if workload:

@@ -1,7 +1,7 @@
 """Adds what its devices are charged to the other requests of a pod set."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from queueing.core.devices import DeviceAsk
 from queueing.devices.rules.messages import DeviceReason
@@ -30,6 +30,8 @@ class CountedDevices:
     requests: Mapping[str, int]
     facts: tuple[DeviceAsk, ...] = ()
     shapes: tuple[DeviceShape, ...] = ()
+    slots: Mapping[str, int] = field(default_factory=dict)
+    """Devices of its slots by the resource that they name; no container requests them by it."""
 
 
 def count_devices(
@@ -66,7 +68,11 @@ def count_devices(
     facts = tuple(one.fact(catalog, alone=not counted.get(one.quota)) for one in shapes)
     for shape in shapes:
         counted[shape.quota] = counted.get(shape.quota, 0) + shape.units(catalog)
-    return CountedDevices(counted, facts, shapes)
+    slots: dict[str, int] = {}
+    for ask in found.asks:
+        if ask.slot and not catalog.as_kueue:
+            slots[ask.resource] = slots.get(ask.resource, 0) + ask.units
+    return CountedDevices(counted, facts, shapes, slots)
 
 
 def _uncounted(template: PodTemplate, catalog: DeviceCatalog) -> Iterator[str]:

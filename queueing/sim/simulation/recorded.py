@@ -25,6 +25,7 @@ OF_KINDS: Mapping[Kind | CreditKind, tuple[type, ...]] = MappingProxyType(
         Kind.TOPOLOGY: (facts.TopologyFact,),
         Kind.NODE: (Node,),
         Kind.NODE_USAGE: (facts.NodeUsageFact,),
+        Kind.NODE_DEVICES: (facts.NodeDevicesFact,),
         Kind.NAMESPACE: (facts.NamespaceFact,),
         CreditKind.POLICY: (credit_facts.CreditPolicyFact,),
         CreditKind.GRANT: (credit_facts.CreditGrantFact,),

@@ -19,6 +19,7 @@ from queueing.core.facts import (
     Kind,
     LocalQueueFact,
     NamespaceFact,
+    NodeDevicesFact,
     NodeUsageFact,
     Strategy,
     TopologyFact,
@@ -37,6 +38,7 @@ ObjectFact = (
     | TopologyFact
     | Node
     | NodeUsageFact
+    | NodeDevicesFact
     | NamespaceFact
 )
 
@@ -63,7 +65,7 @@ class Ripple:
     nodes: bool = False
     """Whether there may be more room on nodes."""
     others: str = ""
-    """The node of which pods of others use another amount; empty for none."""
+    """The node of which others use another amount, pods or claims; empty for none."""
 
 
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
@@ -86,10 +88,15 @@ class Objects:
     topologies: dict[str, TopologyFact] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     node_usage: dict[str, NodeUsageFact] = field(default_factory=dict)
+    node_devices: dict[str, NodeDevicesFact] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFact] = field(default_factory=dict)
     rules: dict[QueueName, QueueRules] = field(default_factory=dict)
     local_queues_of: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
+    _seated: dict[FlavorName, tuple[FlavorFact, tuple[TopologyFact, ...]]] = field(
+        default_factory=dict
+    )
+    """What the forest was told of flavors: all but what their devices offer, and the topologies."""
     _leveled: dict[FlavorName, FlavorFact] = field(default_factory=dict)
     """The flavors, joined with the levels of their topologies."""
     _activity: dict[QueueName, Active] = field(default_factory=dict)
@@ -186,6 +193,16 @@ class Objects:
                 self.tree.forest.set_others(node_name, after)
                 freed = any(after.get(one, 0) < was for one, was in before.items())
                 return Ripple(nodes=freed, others=node_name)
+            case NodeDevicesFact(name=node_name):
+                free = new.free if isinstance(new, NodeDevicesFact) else {}
+                held = old.free if isinstance(old, NodeDevicesFact) else {}
+                self.tree.forest.set_devices(node_name, free)
+                freed = any(
+                    amount > held.get(flavor, {}).get(one, 0)
+                    for flavor, amounts in free.items()
+                    for one, amount in amounts.items()
+                )
+                return Ripple(nodes=freed, others=node_name)
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
             case _:
@@ -225,26 +242,36 @@ class Objects:
 
     def _seat(self, name: FlavorName) -> None:
         """Join a flavor with the levels of its topology, and let the forest know both."""
-        flavor = self.flavors.get(name)
+        flavor, forest = self.flavors.get(name), self.tree.forest
         self._leveled.pop(name, None)
-        forest = self.tree.forest
-        forest.drop_flavor(name)
         if flavor is None:
+            self._seated.pop(name, None)
+            forest.drop_flavor(name)
             return
+        named = (flavor.topology, *flavor.nearer)
+        known = [self.topologies[one] for one in named if one in self.topologies]
+        seen = (replace(flavor, devices={}), tuple(known))
+        if self._seated.get(name) != seen:
+            self._seated[name] = seen
+            forest.drop_flavor(name)
+            self._put_in_forest(flavor)
+        levels = forest.levels(name) if forest.has(name) else None
+        self._leveled[name] = replace(flavor, levels=levels)
+
+    def _put_in_forest(self, flavor: FlavorFact) -> None:
+        name, forest = flavor.name, self.tree.forest
         topology = self.topologies.get(flavor.topology or "")
-        levels = None if topology is None else topology.levels
         labels, tolerations = flavor.node_labels, flavor.tolerations
-        if levels and flavor.topology is not None:
+        forest.serve(name, flavor.on_nodes)
+        if topology is not None and topology.levels:
             forest.put_flavor(
-                name, flavor.topology, levels, node_labels=labels, tolerations=tolerations
+                name, topology.name, topology.levels, node_labels=labels, tolerations=tolerations
             )
-            known = [self.topologies[one] for one in flavor.nearer if one in self.topologies]
-            forest.put_nearer(name, {one.name: one.levels for one in known if one.levels})
+            nearer = [self.topologies[one] for one in flavor.nearer if one in self.topologies]
+            forest.put_nearer(name, {one.name: one.levels for one in nearer if one.levels})
             forest.tree(name).spreads = flavor.spreads
-            levels = forest.levels(name)
         elif flavor.fixed:
             forest.put_offer(name, node_labels=labels, tolerations=tolerations)
-        self._leveled[name] = replace(flavor, levels=levels)
 
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]
@@ -271,6 +298,7 @@ _KEPT: tuple[tuple[Kind, type[ObjectFact], str], ...] = (
     (Kind.TOPOLOGY, TopologyFact, "topologies"),
     (Kind.NODE, Node, "nodes"),
     (Kind.NODE_USAGE, NodeUsageFact, "node_usage"),
+    (Kind.NODE_DEVICES, NodeDevicesFact, "node_devices"),
     (Kind.NAMESPACE, NamespaceFact, "namespaces"),
 )
 """Each kind of object, its fact, and the table of `Objects` that it is kept in."""

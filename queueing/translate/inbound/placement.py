@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from queueing.core.facts import NodeUsageFact, PodSet
 from queueing.core.names import ResourceName
@@ -28,14 +29,7 @@ from queueing.translate.times import seconds
 from queueing.translate.wire import nodes, workloads
 from queueing.translate.wire.pods import NodeSelectorTerm, PodSpec
 
-MARKS = (
-    labels.TOPOLOGY_REQUIRED,
-    labels.TOPOLOGY_PREFERRED,
-    labels.TOPOLOGY_UNCONSTRAINED,
-    labels.TOPOLOGY_SLICE,
-    labels.TOPOLOGY_SLICES,
-)
-"""Annotations of pods whose node is chosen by a topology."""
+NO_SLOTS: Mapping[str, int] = MappingProxyType({})
 
 
 def node(found: nodes.Node) -> Node:
@@ -52,7 +46,7 @@ def node(found: nodes.Node) -> Node:
 
 def is_placed(pod: nodes.BoundPod) -> bool:
     """Say whether a topology chose the node of a pod, so that its workload counts for it."""
-    return any(one in pod.metadata.annotations for one in MARKS)
+    return any(one in pod.metadata.annotations for one in labels.TOPOLOGY_MARKS)
 
 
 def usage_by_node(pods: Iterable[nodes.BoundPod]) -> list[NodeUsageFact]:
@@ -69,14 +63,22 @@ def pod_usage(spec: PodSpec) -> Mapping[ResourceName, int]:
     return dict(in_order(_raw(spec, NOTHING_AROUND), pods=1))
 
 
-def placeable(spec: PodSpec, around: Surroundings) -> Placeable:
-    """Return one pod of a template, as far as it matters which node it is put on."""
+def placeable(
+    spec: PodSpec, around: Surroundings, slots: Mapping[str, int] = NO_SLOTS
+) -> Placeable:
+    """Return one pod of a template, as far as it matters which node it is put on.
+
+    `slots` are devices that it asks for by claims which an admission fills in.
+    """
+    requests = _raw(spec, around)
+    for name, count in slots.items():
+        requests[ResourceName(name)] = requests.get(ResourceName(name), 0) + count
     affinity = spec.affinity and spec.affinity.node_affinity
     required = affinity and affinity.required_during_scheduling_ignored_during_execution
     preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else []
     terms = tuple(map(_term, required.node_selector_terms)) if required else None
     return Placeable(
-        requests=in_order(_raw(spec, around)),
+        requests=in_order(requests),
         tolerations=tuple(map(toleration, spec.tolerations)),
         node_selector=tuple(sorted(spec.node_selector.items())),
         affinity=terms,

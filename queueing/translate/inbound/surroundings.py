@@ -7,6 +7,7 @@ from queueing.core.devices import DeviceOffer
 from queueing.core.facts import CheckFact, FlavorFact, NamespaceFact, TopologyFact
 from queueing.core.names import CheckName, FlavorName
 from queueing.core.selectors import Taint
+from queueing.core.topology.tree import NONE, Amounts
 from queueing.translate.labels import FIXED, NAMESPACE, NEARER, NODES, PLACEMENT, SPREAD
 from queueing.translate.selectors import toleration
 from queueing.translate.wire import cluster, queues
@@ -17,11 +18,13 @@ NO_OFFERS: Mapping[str, DeviceOffer] = MappingProxyType({})
 def flavor(
     found: queues.ResourceFlavor,
     devices: Mapping[str, DeviceOffer] = NO_OFFERS,
+    on_nodes: Amounts = NONE,
     *,
     places_pods: bool = True,
 ) -> FlavorFact:
     """Translate a ResourceFlavor, with what its devices offer to the shapes that are asked for.
 
+    `on_nodes` are the resources of which nodes offer devices, and those that all of them offer.
     Without `places_pods` its topology means nothing, as in Kueue with the gate off, and its nodes
     are not known.
     """
@@ -39,6 +42,7 @@ def flavor(
         nearer=nearer(found) if places_pods else (),
         fixed=places_pods and _is_fixed(found),
         devices=devices,
+        on_nodes=on_nodes if places_pods and needs_nodes(found) else NONE,
     )
 
 

@@ -184,6 +184,7 @@ class _Reader:
         ordered = {ResourceName(name): requests[name] for name in sorted(requests)}
         group = found.topology_request.pod_set_group_name if found.topology_request else ""
         places, topology = self.around.rules.places_pods, found.topology_request
+        on_nodes = places and self.around.topologies
         return PodSet(
             name=PodSetName(found.name),
             count=found.count,
@@ -195,7 +196,7 @@ class _Reader:
             group=group or None,
             wants_topology=places and wants_topology(topology),
             topology=topology_request(topology) if places else NOTHING_ASKED,
-            placeable=placeable(spec, self.around) if places and self.around.topologies else None,
+            placeable=placeable(spec, self.around, counted.slots) if on_nodes else None,
             shape=_shape(found, ordered),
             devices=counted.facts,
         )

@@ -1,7 +1,7 @@
 """Random forests of one flavor, requests and events, and what `plain` says of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from queueing.core.names import PodSetName, ResourceName
@@ -48,12 +48,16 @@ class World:
 
     random: Random
     levels: tuple[str, ...]
+    beside: int | None = None
+    """GPUs that each node offers beside devices of its own; None where none are devices."""
     forest: Forest = field(default_factory=Forest)
     nodes: dict[str, Node] = field(default_factory=dict)
     others: dict[str, Mapping[ResourceName, int]] = field(default_factory=dict)
+    devices: dict[str, int] = field(default_factory=dict)
     charged: list[Usage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.forest.serve(FLAVOR, {} if self.beside is None else {GPU: self.beside})
         self.forest.put_flavor(FLAVOR, "T", self.levels)
 
     def charge(self, usage: Usage, sign: int = 1) -> None:
@@ -82,7 +86,8 @@ class World:
     def change(self) -> None:
         """Let something happen in the cluster."""
         random = self.random
-        kind = random.choice(["put", "drop", "others", "charge", "charge", "release"])
+        kinds = ["put", "drop", "others", "charge", "charge", "release"]
+        kind = random.choice([*kinds, *([] if self.beside is None else ["devices", "devices"])])
         name = f"n{random.randrange(14)}"
         if kind == "put":
             self.put_node(name)
@@ -93,6 +98,8 @@ class World:
             usage = random.choice([{}, {CPU: random.randrange(2500), PODS: random.randrange(4)}])
             self.others[name] = usage
             self.forest.set_others(name, usage)
+        elif kind == "devices":
+            self.set_devices(name, random.choice([0, 0, random.randrange(9)]))
         elif kind == "charge" and self.nodes:
             keys = sorted(map(self.forest.tree(FLAVOR).key_of, self.nodes.values()))
             keys = [*keys, "gone"]
@@ -104,6 +111,17 @@ class World:
             self.charge(usage_)
         elif kind == "release" and self.charged:
             self.charge(self.charged.pop(random.randrange(len(self.charged))), -1)
+
+    def set_devices(self, name: str, free: int) -> None:
+        self.devices[name] = free
+        self.forest.set_devices(name, {FLAVOR: {GPU: free}} if free else {})
+
+    def as_counted(self, node: Node) -> Node:
+        """Return a node with what it offers of devices, whatever it says is allocatable."""
+        if self.beside is None:
+            return node
+        gpus = self.beside + self.devices.get(node.name, 0)
+        return replace(node, capacity={**node.capacity, GPU: gpus})
 
     def plain(self, terms: Terms) -> Plain:
         used: dict[str, dict[str, int]] = {}
@@ -117,13 +135,18 @@ class World:
             name: {str(one): amount for one, amount in amounts.items()}
             for name, amounts in others.items()
         }
-        return Plain(self.levels, list(self.nodes.values()), plain_others, used, terms)
+        return Plain(
+            self.levels, [*map(self.as_counted, self.nodes.values())], plain_others, used, terms
+        )
 
 
 def world(seed: int) -> World:
     random = Random(seed)
-    made = World(random, random.choice(TOPOLOGIES))
+    beside = random.choice([None, None, 0, 0, 2])
+    made = World(random, random.choice(TOPOLOGIES), beside)
     for at in range(random.randrange(1, 14 if seed % 4 else 40)):
+        if beside is not None:
+            made.set_devices(f"n{at}", random.randrange(9))
         made.put_node(f"n{at}")
     return made
 

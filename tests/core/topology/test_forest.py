@@ -50,13 +50,15 @@ def picture(made: World) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
 
 def rebuilt(made: World) -> World:
     """Return a world that is told the same in another order."""
-    fresh = World(made.random, made.levels)
+    fresh = World(made.random, made.levels, made.beside)
     for usage in made.charged:
         fresh.charge(usage)
     for name, amounts in made.others.items():
         fresh.forest.set_others(name, amounts)
     for name in sorted(made.nodes, reverse=True):
         fresh.forest.put_node(made.nodes[name])
+    for name, free in made.devices.items():
+        fresh.set_devices(name, free)
     return fresh
 
 

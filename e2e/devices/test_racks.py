@@ -1,0 +1,133 @@
+"""Gangs go to the rack whose nodes have the devices, on the real control plane."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.api import condition, holds
+from e2e.controller.test_topology import KUEUE, REQUIRED, hosts
+from e2e.devices.hardware import H100, LABEL, Rack, device_class, gpus
+from e2e.devices.shapes import (
+    GPU,
+    allocated,
+    claims_of,
+    device_flavor,
+    make_known,
+    training,
+    wait_no_claims,
+)
+from e2e.jobs import running, wait_job, wait_workload
+from e2e.nodes import FAKE
+from e2e.objects import cluster_queue, flavor, local_queue
+from e2e.product import Controller
+from e2e.quota import wait_nothing_held
+from e2e.wire import Object
+from e2e.world import World
+
+RACK = "topology.test/rack"
+EACH = 2
+"""Devices of each pod."""
+
+
+@pytest.fixture
+def racks(space: World, gpus_of: Rack) -> Iterator[dict[str, list[str]]]:
+    """Make a rack of two nodes with 2 devices each, and one of two nodes with 4; give the nodes."""
+    found = {
+        rack: gpus_of.add("h100", [{"devices": gpus(H100, devices)}], 2, group=rack)
+        for rack, devices in (("few", 2), ("many", 4))
+    }
+    for rack, nodes in found.items():
+        for node in nodes:
+            space.api.patch("Node", node, {"metadata": {"labels": {RACK: rack}}})
+    name = space.name("h100")
+    levels = [{"nodeLabel": one} for one in (RACK, "kubernetes.io/hostname")]
+    space.make(
+        device_class(space.name("gpu")),
+        {
+            "apiVersion": KUEUE,
+            "kind": "Topology",
+            "metadata": {"name": space.name("dc")},
+            "spec": {"levels": levels},
+        },
+        flavor(name, nodeLabels={LABEL: gpus_of.label("h100")}, topologyName=space.name("dc")),
+    )
+    make_known(space, device_flavor(name, space.name("gpu")))
+    space.make(
+        cluster_queue(space.name("cq"), {name: {"cpu": "100", GPU: "100"}}),
+        local_queue(space.namespace, "team", space.name("cq")),
+    )
+    space.wait_for_queue("team")
+    yield found
+
+
+def gang(space: World, name: str, pods: int) -> Object:
+    template = {"annotations": {REQUIRED: RACK}}
+    return training(space, name, EACH, pods=pods, template=template)
+
+
+def holder(space: World, node: str) -> tuple[Object, Object]:
+    """Return a claim for one device, and a pod of nobody's queue that uses it on a node."""
+    exactly = {"deviceClassName": space.name("gpu")}
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "other", "namespace": space.namespace},
+        "spec": {"devices": {"requests": [{"name": "one", "exactly": exactly}]}},
+    }
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "other", "namespace": space.namespace},
+        "spec": {
+            "nodeSelector": {"kubernetes.io/hostname": node, FAKE: "fake"},
+            "containers": [{"name": "main", "image": "none"}],
+            "resourceClaims": [{"name": "gpu", "resourceClaimName": "other"}],
+        },
+    }
+    return claim, pod
+
+
+def test_a_gang_goes_to_the_rack_that_has_its_devices_or_says_what_is_missing(
+    space: World, controller: Controller, racks: dict[str, list[str]]
+) -> None:
+    space.make(gang(space, "first", 4))
+    wait_job(space, "first", running, "running")
+    first = wait_workload(space, "first", lambda one: holds(one, "Admitted"), "admitted")
+    assert hosts(first) == dict.fromkeys(racks["many"], 2)
+    given = [device for one in claims_of(space, "first") for device in allocated(one)]
+    assert {node for node, _ in given} == set(racks["many"])
+    assert len(given) == len(set(given)) == 4 * EACH
+
+    space.make(*holder(space, racks["few"][0]))
+    space.api.wait_one(
+        "ResourceClaim",
+        "other",
+        lambda one: bool(allocated(one)),
+        namespace=space.namespace,
+        what="a claim of nobody's queue that is allocated",
+    )
+    space.make(gang(space, "second", 2))
+    wanted = f'allows to fit only 1 out of 2 pod(s). Total nodes: 4; excluded: resource "{GPU}": 3'
+    wait_workload(
+        space,
+        "second",
+        lambda one: wanted in condition(one, "QuotaReserved").get("message", ""),
+        "a reason that counts devices",
+    )
+    space.api.delete("Pod", "other", namespace=space.namespace)
+    space.api.delete("ResourceClaim", "other", namespace=space.namespace)
+    second = wait_workload(space, "second", lambda one: holds(one, "Admitted"), "admitted")
+    assert hosts(second) == dict.fromkeys(racks["few"], 1)
+    wait_job(space, "second", running, "running")
+
+    space.make(gang(space, "large", 5))
+    wait_workload(
+        space,
+        "large",
+        lambda one: "out of 5 pod(s)" in condition(one, "QuotaReserved").get("message", ""),
+        "a reason that tells how many fit",
+    )
+    for name in ("first", "second", "large"):
+        space.api.delete("Job", name, namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+    wait_no_claims(space)

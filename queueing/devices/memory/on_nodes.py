@@ -1,0 +1,218 @@
+"""Which devices of each node are free for the flavors that place pods by a topology.
+
+Kept pool by pool: a slice or a claim that changes costs what is in its pool, and touches the nodes
+that have devices of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from queueing.controller.stores.indexes import Index
+from queueing.core.facts import Gone, Kind, NodeDevicesFact
+from queueing.core.names import FlavorName, Key, ResourceName
+from queueing.core.topology.tree import Amounts
+from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Pool, Slice, index_of
+from queueing.devices.rules.matching import candidates
+from queueing.devices.rules.on_nodes import counters_left, free_count
+from queueing.devices.wire.catalog import NO_CATALOG, DeviceCatalog
+from queueing.devices.wire.names import pod_of
+from queueing.devices.wire.node_terms import NodeTerms, Served, held_by_others, terms_on_nodes
+from queueing.devices.wire.objects import ResourceClaim
+from queueing.translate.labels import TOPOLOGY_MARKS
+from queueing.translate.wire.meta import Meta
+
+NO_NODE = ""
+"""The node of devices that several nodes reach."""
+
+
+@dataclass(slots=True)
+class _Pool:
+    slices: dict[str, Slice] = field(default_factory=dict)
+    index: DeviceIndex | None = None
+    """None while it has to be read anew."""
+    matching: dict[tuple[str, Served], tuple[Device, ...]] = field(default_factory=dict)
+    """Devices by node and what they serve."""
+    free: dict[str, dict[Served, int]] = field(default_factory=dict)
+    """By node."""
+
+
+class DevicesOnNodes:
+    """Told of slices, of claims and of pods of Workloads, and by whom devices are asked for."""
+
+    def __init__(self) -> None:
+        self._catalog, self._flavors = NO_CATALOG, frozenset[str]()
+        self._terms: dict[Served, NodeTerms] = {}
+        self._pools: dict[Pool, _Pool] = {}
+        self._pool_of: dict[str, Pool] = {}
+        self._on: dict[str, dict[Pool, None]] = {}
+        """Pools by the nodes that have devices of them."""
+        self._claims: dict[Key, ResourceClaim] = {}
+        """Those that are allocated."""
+        self._held: dict[Key, Mapping[DeviceName, Mapping[str, int]]] = {}
+        """What claims hold that count as others'."""
+        self._holders: dict[Pool, dict[Key, None]] = {}
+        self._placed: set[str] = set()
+        """Uids of pods that a topology placed."""
+        self._claims_of: Index[str] = Index()
+        """Allocated claims by pod."""
+        self._stale: dict[Pool, None] = {}
+        self._changed: dict[str, None] = {}
+        """Nodes of which other devices are free than was told."""
+        self._told: dict[str, NodeDevicesFact] = {}
+
+    # What is told.
+
+    def put_slice(self, found: Slice) -> None:
+        self.drop_slice(found.name)
+        pool = self._pools.setdefault(found.pool, _Pool())
+        pool.slices[found.name], pool.index = found, None
+        self._pool_of[found.name] = found.pool
+        self._stale[found.pool] = None
+
+    def drop_slice(self, name: str) -> None:
+        of = self._pool_of.pop(name, None)
+        if of is not None:
+            del self._pools[of].slices[name]
+            self._pools[of].index = None
+            self._stale[of] = None
+
+    def put_claim(self, found: ResourceClaim) -> bool:
+        """Store a claim in place of the one seen before; True if free devices may differ."""
+        key = found.metadata.key
+        before = self._claims.get(key)
+        if before is None and found.status.allocation is None:
+            return False
+        self._forget(key)
+        if found.status.allocation is not None:
+            self._claims[key] = found
+            self._claims_of.add(pod_of(found.metadata), key)
+        return self._hold(key)
+
+    def drop_claim(self, key: Key) -> bool:
+        self._forget(key)
+        return self._hold(key)
+
+    def put_pod(self, found: Meta) -> bool:
+        """Take in a pod of a Workload; True if free devices may differ."""
+        if found.uid in self._placed or not any(one in found.annotations for one in TOPOLOGY_MARKS):
+            return False
+        self._placed.add(found.uid)
+        differing = [key for key in self._claims_of[found.uid] if self._hold(key)]
+        return bool(differing)
+
+    def drop_pod(self, uid: str) -> None:
+        self._placed.discard(uid)
+
+    def set_rules(self, catalog: DeviceCatalog, flavors: AbstractSet[str]) -> bool:
+        """Say what there are rules for, and which flavors have a topology; True if that is new."""
+        if catalog is self._catalog and flavors == self._flavors:
+            return False
+        self._catalog, self._flavors = catalog, frozenset(flavors)
+        self._terms = terms_on_nodes(catalog, flavors)
+        for pool in self._pools.values():
+            pool.index = None
+        self._stale = dict.fromkeys(self._pools)
+        for key in self._claims:
+            self._hold(key)
+        return True
+
+    def _forget(self, key: Key) -> None:
+        before = self._claims.pop(key, None)
+        if before is not None:
+            self._claims_of.drop(pod_of(before.metadata), key)
+
+    def _hold(self, key: Key) -> bool:
+        """Find what a claim holds now that counts as others'; say whether that is new."""
+        claim, before = self._claims.get(key), self._held.pop(key, {})
+        now: Mapping[DeviceName, Mapping[str, int]] = {}
+        if claim is not None:
+            placed = pod_of(claim.metadata) in self._placed
+            now = held_by_others(claim, self._flavors, placed=placed)
+        if now:
+            self._held[key] = now
+        if now == before:
+            return False
+        for pool in {(one.driver, one.pool) for one in before}:
+            self._holders[pool].pop(key)
+            self._stale[pool] = None
+        for pool in {(one.driver, one.pool) for one in now}:
+            self._holders.setdefault(pool, {})[key] = None
+            self._stale[pool] = None
+        return True
+
+    # What is asked.
+
+    def beside(self, flavor: FlavorName) -> Amounts:
+        """Return resources of a flavor that are devices, and those that are of no single node.
+
+        Every node offers these beside its own, whoever holds some of them.
+        """
+        self._refresh()
+        found = {resource: 0 for of, resource in self._terms if of == flavor}
+        for pool in self._on.get(NO_NODE, ()):
+            for (of, resource), count in self._pools[pool].free[NO_NODE].items():
+                if of == flavor:
+                    found[resource] += count
+        return found
+
+    def changes(self) -> Iterator[NodeDevicesFact | Gone]:
+        """Yield what differs from what was yielded before, node by node."""
+        self._refresh()
+        changed, self._changed = self._changed, {}
+        for node in changed:
+            free: dict[FlavorName, dict[ResourceName, int]] = {}
+            for pool in self._on.get(node, ()):
+                for (flavor, resource), count in self._pools[pool].free[node].items():
+                    mine = free.setdefault(flavor, {})
+                    mine[resource] = mine.get(resource, 0) + count
+            fact = NodeDevicesFact(name=node, free=free)
+            if free and self._told.get(node) != fact:
+                self._told[node] = fact
+                yield fact
+            elif not free and self._told.pop(node, None) is not None:
+                yield Gone(Kind.NODE_DEVICES, node)
+
+    def _refresh(self) -> None:
+        """Count again in pools of which anything changed."""
+        stale, self._stale = self._stale, {}
+        for name in stale:
+            pool = self._pools.get(name)
+            if pool is None:
+                continue
+            before, now = pool.free, self._count(name, pool)
+            pool.free = now
+            for node in before.keys() - now.keys():
+                del self._on[node][name]
+            for node in now.keys() - before.keys():
+                self._on.setdefault(node, {})[name] = None
+            differing = (one for one in {**before, **now} if before.get(one) != now.get(one))
+            self._changed.update((one, None) for one in differing if one != NO_NODE)
+            if not pool.slices:
+                del self._pools[name]
+
+    def _count(self, name: Pool, pool: _Pool) -> dict[str, dict[Served, int]]:
+        if pool.index is None:
+            pool.index = index_of(pool.slices.values())
+            pool.matching = self._match(pool.index.devices)
+        taken: dict[DeviceName, dict[str, int]] = {}
+        for key in self._holders.get(name, ()):
+            for device, sizes in self._held[key].items():
+                sums = taken.setdefault(device, {})
+                for one, size in sizes.items():
+                    sums[one] = sums.get(one, 0) + size
+        published = pool.index.counters.get(name, {})
+        left = counters_left(published, pool.index.devices, taken)
+        found: dict[str, dict[Served, int]] = {}
+        for (node, served), devices in pool.matching.items():
+            terms = self._terms[served]
+            count = free_count(devices, terms.way, taken if node else {}, dict(left))
+            found.setdefault(node, {})[served] = count * terms.pods
+        return found
+
+    def _match(self, devices: Sequence[Device]) -> dict[tuple[str, Served], tuple[Device, ...]]:
+        found: dict[tuple[str, Served], list[Device]] = {}
+        for served, terms in self._terms.items():
+            for one in candidates(terms.way, devices, self._catalog.classes).devices:
+                found.setdefault((one.node, served), []).append(one)
+        return {key: tuple(several) for key, several in found.items()}
