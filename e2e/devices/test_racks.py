@@ -1,7 +1,5 @@
 """Gangs go to the rack whose nodes have the devices, on the real control plane."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from e2e.api import condition, holds
@@ -30,7 +28,7 @@ EACH = 2
 
 
 @pytest.fixture
-def racks(space: World, gpus_of: Rack) -> Iterator[dict[str, list[str]]]:
+def racks(space: World, gpus_of: Rack) -> dict[str, list[str]]:
     """Make a rack of two nodes with 2 devices each, and one of two nodes with 4; give the nodes."""
     found = {
         rack: gpus_of.add("h100", [{"devices": gpus(H100, devices)}], 2, group=rack)
@@ -57,7 +55,7 @@ def racks(space: World, gpus_of: Rack) -> Iterator[dict[str, list[str]]]:
         local_queue(space.namespace, "team", space.name("cq")),
     )
     space.wait_for_queue("team")
-    yield found
+    return found
 
 
 def gang(space: World, name: str, pods: int) -> Object:

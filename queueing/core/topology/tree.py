@@ -129,8 +129,8 @@ class Tree:
         self.spreads = False
         """Whether pods are dealt to domains in turn, not packed into few; set by who puts it."""
         self.devices: Amounts = NONE
-        """Resources that are devices: what a node offers of them beside devices of its own. Set by who
-        puts it, before any node is."""
+        """Resources that are devices: what a node offers of them beside devices of its own. Set
+        by who puts it, before any node is."""
         self.hosts = levels[-1] == HOSTNAME
         """Whether leaves are single nodes."""
         self.journal = journal or Journal()
