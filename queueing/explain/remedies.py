@@ -110,7 +110,7 @@ def _tried(memory: Memory, proposal: Proposal, key: Key) -> Remedy | None:
     """Return a remedy if the engine admits the workload after it; None if it does not.
 
     What concerns the workload alone is judged in the engine's own memory: nobody else is woken by
-    it. Only where others are, or have to leave, a trial must show what they do.
+    it. Only where others are, or get their turn, or have to leave, a trial must show what they do.
     """
     fact = proposal.fact
     if isinstance(fact, WorkloadFact):
@@ -120,7 +120,7 @@ def _tried(memory: Memory, proposal: Proposal, key: Key) -> Remedy | None:
         ruling = judge(memory, fact, name)
         if ruling is None or not helps(memory, ruling):
             return None
-        if not ruling.preemptions:
+        if not ruling.preemptions and not _lets_others_pass(memory, key, name):
             return proposal.remedy("Admit", ())
     else:
         name = _queue_of(memory, memory.workloads[key])
@@ -129,6 +129,14 @@ def _tried(memory: Memory, proposal: Proposal, key: Key) -> Remedy | None:
         return None
     result, victims = trial.outcome(memory, root, fact, key)
     return None if result == "Wait" else proposal.remedy(result, victims)
+
+
+def _lets_others_pass(memory: Memory, key: Key, to: QueueName) -> bool:
+    """Say whether a workload that goes to another queue leaves others what they may take."""
+    item = memory.items.get(key)
+    if item is None or item.peers.queue == to:
+        return False
+    return key in memory.ledger.promised or memory.objects.is_strict(item.peers.queue)
 
 
 def _may_be_judged(memory: Memory, fact: WorkloadFact, name: QueueName) -> bool:
