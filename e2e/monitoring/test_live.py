@@ -163,7 +163,11 @@ def _every_span_is_there(watched: Watched) -> None:
     assert abs(_covered_s(row) - wall_s) <= max(APART_S, APART * wall_s)
     pod = watched.space.api.items("Pod", namespace=watched.space.namespace)
     annotated = {one["metadata"].get("annotations", {}).get("traceparent", "") for one in pod}
-    assert f"00-{TRACE}-{whole.span_id.hex()}-01" in annotated
+    handed = f"00-{TRACE}-{whole.span_id.hex()}-01"
+    assert handed in annotated
+    containers = [container for one in pod for container in one["spec"]["containers"]]
+    variables = [variable for one in containers for variable in one.get("env") or ()]
+    assert {"name": "TRACEPARENT", "value": handed} in variables
 
 
 def _covered_s(spans: list[Any]) -> float:

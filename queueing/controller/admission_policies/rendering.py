@@ -28,7 +28,7 @@ from queueing.translate.labels import NAMESPACE, PRIORITY_CLASS, QUEUE_NAME
 from queueing.webhooks.jobs import labelled_itself, owners, without_owner
 from queueing.webhooks.marking import is_its_own, marking
 from queueing.webhooks.patches import labelled, when
-from queueing.webhooks.policies import claims, gating
+from queueing.webhooks.policies import claims, gating, traced
 from queueing.webhooks.policies import render as validation
 from queueing.webhooks.policies.gating import HAS_QUEUE, NO_QUEUE
 from queueing.webhooks.policies.pairs import by_patches, mutating, named
@@ -89,7 +89,7 @@ def render(rules: PolicyRules) -> Rendered:
     pods = gating.render(
         rules.pods, rules.namespaces, rules.kinds, without_queue_name=rules.without_queue_name
     )
-    made += [(MUTATING[wire["kind"]], wire) for wire in (*claims.render(), *pods)]
+    made += [(MUTATING[wire["kind"]], wire) for wire in (*claims.render(), *traced.render(), *pods)]
     digest = blake2b(msgspec.json.encode([wire for _, wire in made]), digest_size=8).hexdigest()
     return [*made, *_probe(rules, digest)]
 

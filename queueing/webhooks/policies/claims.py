@@ -14,8 +14,7 @@ from queueing.devices.rules.containers import SIDECAR
 from queueing.webhooks import pods
 from queueing.webhooks.patches import added, unless
 from queueing.webhooks.policies.demand import Mutation
-from queueing.webhooks.policies.pairs import by_patches, mutating, named
-from queueing.webhooks.suspension import POD
+from queueing.webhooks.policies.pairs import of_pods
 
 Wire = dict[str, Any]
 
@@ -45,18 +44,8 @@ _VARIABLES: Final = {
 
 
 def render() -> list[Wire]:
-    """Return the policy and its binding."""
-    spec: Wire = {
-        # What is labelled for it must not start without its claims.
-        "failurePolicy": "Fail",
-        "matchConstraints": {
-            "resourceRules": [{**POD.rule, "operations": ["CREATE"]}],
-            "objectSelector": {"matchExpressions": [{"key": CLAIMS.label, "operator": "Exists"}]},
-        },
-        "matchConditions": named(CLAIMS.conditions),
-        "variables": named(CLAIMS.variables),
-    }
-    return list(mutating(NAME, spec, by_patches(CLAIMS.patches)))
+    """Return the policy and its binding: what is labelled must not start without its claims."""
+    return list(of_pods(NAME, CLAIMS, failure="Fail"))
 
 
 def _patches() -> Iterator[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from queueing.webhooks.policies.demand import Mutation
+
 Wire = dict[str, Any]
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
@@ -29,6 +31,21 @@ def mutating(name: str, spec: Wire, mutation: Wire, *, parameter: str = "") -> t
     """Return a policy that changes objects, and its binding."""
     spec = {**spec, "reinvocationPolicy": "IfNeeded", "mutations": [mutation]}
     return pair("MutatingAdmissionPolicy", name, spec, parameter=parameter)
+
+
+def of_pods(name: str, mutation: Mutation, *, failure: str) -> tuple[Wire, Wire]:
+    """Return a policy that changes new pods with a label, and its binding."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"]}
+    spec: Wire = {
+        "failurePolicy": failure,
+        "matchConstraints": {
+            "resourceRules": [{**rule, "resources": ["pods"]}],
+            "objectSelector": {"matchExpressions": [{"key": mutation.label, "operator": "Exists"}]},
+        },
+        "matchConditions": named(mutation.conditions),
+        "variables": named(mutation.variables),
+    }
+    return mutating(name, spec, by_patches(mutation.patches))
 
 
 def by_patches(expression: str) -> Wire:

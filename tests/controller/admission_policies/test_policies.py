@@ -42,7 +42,7 @@ def named(found: PolicyRules, name: str) -> dict[str, Any]:
 
 def test_every_policy_is_bound_and_the_probe_comes_last() -> None:
     kinds = [wire["kind"] for _, wire in render(rules())]
-    assert kinds == ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"] * 5
+    assert kinds == ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"] * 6
     names = [wire["metadata"]["name"] for _, wire in render(rules())]
     assert names[-1] == "queueing-policy-probe"
     for _, wire in render(rules()):
