@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "tasks"
 _BLOCK = re.compile(r"^( *)```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _NOT_PLAYED = re.compile(r"<!-- not played: ([^>]+) -->\s*\Z")
+_ON_AN_INSTALLATION = re.compile(r"<!-- played on an installation -->\s*\Z")
 _HERE_DOCUMENT = re.compile(r"<<-?'?(\w+)'?\s*$")
 PROMPT = "$ "
 TYPED = frozenset({"", "console", "sh"})
@@ -44,7 +45,14 @@ class NotPlayed:
     reason: str
 
 
-Step = Manifest | Command | NotPlayed
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A block of commands that needs more of a cluster than `queueing dev` has."""
+
+    commands: tuple[Command, ...]
+
+
+Step = Manifest | Command | Installed | NotPlayed
 
 
 def pages() -> list[Path]:
@@ -64,6 +72,8 @@ def steps(page: Path) -> list[Step]:
         text = re.sub(rf"^{indent}", "", body, flags=re.MULTILINE)
         if excuse := _NOT_PLAYED.search(source[: block.start()]):
             found.append(NotPlayed(excuse[1]))
+        elif _ON_AN_INSTALLATION.search(source[: block.start()]):
+            found.append(Installed(tuple(commands(text))))
         elif language == "yaml":
             found.append(Manifest(tuple(yaml.safe_load_all(text)), text))
         elif language == "text":

@@ -38,7 +38,7 @@ _READS = re.compile(
     r"(kubectl( -n \S+)? (get|describe)|queueing (credits|explain|get|plan|trace|usage))\b"
 )
 """Commands that may be typed again until they print what the page shows: they change nothing."""
-_ENDLESS = re.compile(r"\s(-w|--watch|--follow)\b|port-forward|^queueing (run|top|ui)\b")
+_ENDLESS = re.compile(r"\s(-w|--watch|--follow|--for \d+m)\b|port-forward|^queueing (run|top|ui)\b")
 """Commands that go on until Ctrl-C."""
 _MADE_UP = re.compile(r"\b[a-z0-9][a-z0-9-]*-[a-z0-9]{5}\b")
 """A name of which the cluster makes up the end."""
@@ -49,7 +49,7 @@ class Person:
     """Types commands into a shell, in a folder with the checkout's own."""
 
     def __init__(self, folder: Path, kubectl: str) -> None:
-        self.folder = folder
+        self.folder, self.patience_s = folder, WITHIN_S
         paths = [Path(sys.executable).parent, Path(kubectl).parent, "/usr/bin", "/bin"]
         self._environment = {
             "PATH": ":".join(map(str, paths)),
@@ -74,7 +74,7 @@ class Person:
     def _to_its_end(self, text: str, command: Command) -> str:
         """Run a command; return what is wrong with what it did."""
         with self._running(text, subprocess.PIPE) as process:
-            printed, said = process.communicate(timeout=WITHIN_S)
+            printed, said = process.communicate(timeout=self.patience_s)
         if process.returncode:
             return f"exit code {process.returncode}:\n{printed}{said}"
         return _difference(command, printed)
@@ -184,11 +184,16 @@ def stage(world: World, folder: Path, kubectl: str) -> Iterator[Person]:
         (folder / "dev.yaml").write_text(yaml.safe_dump({**written, **world.configuration}))
         words += ["--config", str(folder / "dev.yaml")]
     with _dev(words, folder) as kubeconfig:
-        told = yaml.safe_load(kubeconfig.read_text())
-        told["contexts"][0]["context"]["namespace"] = world.namespace
-        (folder / ".kube").mkdir()
-        (folder / ".kube" / "config").write_text(json.dumps(told))
-        yield Person(folder, kubectl)
+        yield at_home(folder, kubectl, kubeconfig, world.namespace)
+
+
+def at_home(folder: Path, kubectl: str, kubeconfig: Path, namespace: str) -> Person:
+    """Return a person with a kubeconfig in their home, whose context has a namespace."""
+    told = yaml.safe_load(kubeconfig.read_text())
+    told["contexts"][0]["context"]["namespace"] = namespace
+    (folder / ".kube").mkdir()
+    (folder / ".kube" / "config").write_text(json.dumps(told))
+    return Person(folder, kubectl)
 
 
 def record(path: Path) -> None:

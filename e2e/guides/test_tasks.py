@@ -1,4 +1,7 @@
-"""Every line of every page of `docs/tasks` does what the page says."""
+"""Every line of every page of `docs/tasks` does what the page says.
+
+Those that need an installation are played in `test_installed`.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,19 +20,12 @@ PLAYED = {
     page.stem: page for page in pages() if any(isinstance(one, Command) for one in steps(page))
 }
 LEFT_OUT = {
-    "needs a registry and nodes that pull images": {"install": 3},
-    "needs an installation": {
-        "install": 1,
-        "look-at-the-page": 1,
-        "record-and-replay": 2,
-        "switch-from-kueue": 4,
-        "why-does-it-wait": 1,
-    },
-    "needs a cluster without queueing": {"install": 2},
+    "needs a registry and nodes that pull images": {"install": 2},
+    "needs an installation whose pods run": {"look-at-the-page": 1, "record-and-replay": 1},
     "needs a pod with a sidecar": {"save-before-preemption": 1},
     "needs a driver of devices": {"serve-devices": 1},
 }
-"""Why some blocks are not played here, and how many each page has."""
+"""Why some blocks are not played, and how many each page has."""
 
 
 @pytest.mark.parametrize("page", PLAYED)

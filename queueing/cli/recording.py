@@ -53,6 +53,8 @@ async def follow(client: Client, pace: Pace, write: Write, clock: Clock) -> None
             click.echo(f"Warning: left out: {error}", err=True)
         else:
             _write(following, body, write)
+            if first and pace.lasts_s:
+                click.echo(f"Goes on for {pace.lasts_s:g} s; Ctrl-C ends it earlier.", err=True)
             first = False
         left_s = began + pace.lasts_s - clock.monotonic()
         if left_s <= 0:
