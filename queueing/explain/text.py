@@ -39,10 +39,8 @@ def _workload(answer: WorkloadExplanation) -> Iterator[str]:
     yield from _section(_held_by(answer), _holders(answer))
     yield from _section("Its place", _place(answer))
     if answer.if_first is not None:
-        yield from _section(_if_first(answer), _outcome(answer.if_first))
-    if answer.wakes:
-        awaited = (f"{one.text}{f' ({one.at})' if one.at else ''}" for one in answer.wakes)
-        yield from _section("It is tried again when", awaited)
+        yield from _section(title_of_first(answer), _outcome(answer.if_first))
+    yield from _section("It is tried again when", awaited(answer))
     if answer.estimate is not None:
         yield from _section("When", estimated(answer.estimate))
     if answer.state == "Waiting":
@@ -53,7 +51,14 @@ def _workload(answer: WorkloadExplanation) -> Iterator[str]:
         yield from ("", f"On the page: {answer.page}")
 
 
-def _if_first(answer: WorkloadExplanation) -> str:
+def awaited(answer: WorkloadExplanation) -> Iterator[str]:
+    """Say what will have it tried again, and when where that is known."""
+    for one in answer.wakes:
+        yield f"{one.text}{f' ({one.at})' if one.at else ''}"
+
+
+def title_of_first(answer: WorkloadExplanation) -> str:
+    """Say under which condition the engine was asked what it would decide."""
     kinds = {one.kind for one in answer.blockers}
     if kinds & {"Stopped", "Inactive"}:
         return "If its queue were active"

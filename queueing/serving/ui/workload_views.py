@@ -2,6 +2,7 @@
 
 from queueing.explain.model import WorkloadExplanation
 from queueing.explain.redaction import redacted
+from queueing.explain.text import awaited, title_of_first
 from queueing.kube.resources import WORKLOADS
 from queueing.serving.frames import Subject
 from queueing.serving.rights import EVERYTHING, Right, estimate_of, explanation_of, listing
@@ -34,6 +35,8 @@ async def workload(asked: Asked) -> Page:
         template="workload.html",
         values={
             "told": told,
+            "title_of_first": title_of_first(told),
+            "awaited": list(awaited(told)),
             "prospect": prospect,
             "estimate": None if prospect is None else prospect.estimates.get(key),
             "owners": [f"{one['kind']} {one['name']}" for one in owners],
