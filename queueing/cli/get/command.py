@@ -35,6 +35,8 @@ Exit codes: 0, also when nothing is found; 1 when the server refuses; 2 when the
 no object of the name that was given.
 """
 Wire = dict[str, Any]
+MANY = 10_000
+"""Rows that are laid out within some seconds."""
 
 
 @click.command(epilog=EPILOG)
@@ -117,6 +119,12 @@ def _show(
         typed = [{"apiVersion": resource.api_version, "kind": resource.kind} | one for one in found]
         click.echo(structured({"apiVersion": "v1", "kind": "List", "items": typed}, output))
     elif found:
+        if len(found) > MANY:
+            click.echo(
+                f"{len(found):,} rows take a while to be laid out: --queue, --state, --reason and"
+                " --owner leave some out, -o name and -o json are quick",
+                err=True,
+            )
         rows: Iterable[list[Cell]] = (_row(columns, one, queues) for one in found)
         click.echo(rendered(made([one.header for one in columns], rows)))
     else:

@@ -3,7 +3,9 @@
 import asyncio
 
 import click
+import pytest
 
+from queueing.cli.get import command
 from queueing.cli.get.watching import changes
 from queueing.cli.main import cli
 from queueing.cli.names import complete_subject
@@ -67,6 +69,16 @@ async def test_queues_cohorts_and_flavors_are_listed(dev: Dev) -> None:
         2,
         "Error: there is no LocalQueue nowhere in namespace team\n",
     )
+
+
+async def test_very_many_rows_are_shown_with_the_way_to_fewer(
+    dev: Dev, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "MANY", 0)
+    shown = await dev.type("get clusterqueues")
+    assert "vision" in shown.stdout
+    assert shown.stderr.startswith("1 rows take a while")
+    assert (await dev.type("get clusterqueues -o name")).stderr == ""
 
 
 async def test_what_changes_is_told_as_it_does(dev: Dev) -> None:
