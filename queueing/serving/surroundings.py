@@ -19,7 +19,8 @@ from queueing.kube.reflector import (
     WatchEvent,
 )
 from queueing.kube.resources import LOCAL_QUEUES, NAMESPACES, WORKLOAD_PRIORITY_CLASSES
-from queueing.webhooks.jobs import DEFAULT, DefaultingContext, has_managed_owner
+from queueing.webhooks.jobs import DEFAULT, DefaultingContext
+from queueing.webhooks.rules import has_managed_owner
 from queueing.webhooks.suspension import QueuedKind
 
 

@@ -12,13 +12,8 @@ from queueing.sim.job_kinds import Jobs, is_pod
 from queueing.sim.jobs import GivenJob, JobRules
 from queueing.translate import labels
 from queueing.translate.configuration import ELASTIC_JOBS, is_enabled, managed_namespaces
-from queueing.webhooks.jobs import (
-    DEFAULT,
-    DefaultingContext,
-    default_job,
-    default_labels,
-    has_managed_owner,
-)
+from queueing.webhooks.jobs import DEFAULT, DefaultingContext, default_job, default_labels
+from queueing.webhooks.rules import has_managed_owner
 from queueing_api.config.v1beta2 import Configuration
 
 

@@ -24,7 +24,7 @@ from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import MANAGED, QUEUE_NAME
 from queueing.translate.wire.jobs import Job
 from queueing.webhooks.findings import dig
-from queueing.webhooks.jobs import has_managed_owner
+from queueing.webhooks.rules import has_managed_owner
 from queueing.webhooks.suspension import SUSPEND, QueuedKind, of_description
 
 DEFAULT_NAMESPACE = "default"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from queueing.translate.jobs.composition import GroupKind
 from queueing.translate.jobs.management import OWN_CONTROLLERS
 from queueing.webhooks.findings import Wire, dig
-from queueing.webhooks.rules import bound, concerns
 from queueing.webhooks.suspension import JOB, SUSPEND, QueuedKind
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -70,11 +69,6 @@ def labelled_itself(labelled: str, kinds: Iterable[QueuedKind]) -> str:
     """
     above = [(one.group, one.kind) for one in kinds if one != JOB]
     return f"({labelled}) && ({without_owner(above)})" if above else labelled
-
-
-def has_managed_owner(job: Wire, kinds: Iterable[QueuedKind] = ()) -> bool:
-    """Say whether the object's controller queues for it, where some kinds are on."""
-    return not concerns((without_owner(owners(kinds)),), bound({}, job))
 
 
 def default_job(job: Wire, around: DefaultingContext, field: str = SUSPEND) -> Wire:

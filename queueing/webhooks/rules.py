@@ -13,7 +13,9 @@ from typing import Final
 from queueing.cel.program import Program, compiled, metered
 from queueing.cel.values import CelError, Value
 from queueing.webhooks.findings import Finding, Wire, dig, located, value_at
+from queueing.webhooks.jobs import owners, without_owner
 from queueing.webhooks.policies.demand import Mutation, Policy
+from queueing.webhooks.suspension import QueuedKind
 from queueing_api.crd.rules import RULES, Rule
 
 Bindings = Mapping[str, Value]
@@ -62,6 +64,11 @@ def concerns(conditions: Iterable[str], bindings: Bindings) -> bool:
         return all(program_of(text, OF_POLICIES).holds(bindings) for text in conditions)
     except CelError:
         return True
+
+
+def has_managed_owner(thing: Wire, kinds: Iterable[QueuedKind] = ()) -> bool:
+    """Say whether the object's controller queues for it, where some kinds are on."""
+    return not concerns((without_owner(owners(kinds)),), bound({}, thing))
 
 
 def patches_of(mutation: Mutation, new: Wire) -> list[Wire]:

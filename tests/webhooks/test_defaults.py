@@ -5,8 +5,9 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from queueing.webhooks.jobs import QUEUE, DefaultingContext, default_job, has_managed_owner
+from queueing.webhooks.jobs import QUEUE, DefaultingContext, default_job
 from queueing.webhooks.pod_gates import gated
+from queueing.webhooks.rules import has_managed_owner
 from queueing.webhooks.workloads import default_workload
 from tests.webhooks.table import Default, defaults, filled_in
 

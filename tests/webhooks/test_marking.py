@@ -11,9 +11,10 @@ from queueing.controller.admission_policies.rendering import PolicyRules, render
 from queueing.core.selectors import Selector
 from queueing.webhooks import configurations
 from queueing.webhooks.admission import Review, WebhookSettings, findings, mutate
-from queueing.webhooks.jobs import DefaultingContext, has_managed_owner
+from queueing.webhooks.jobs import DefaultingContext
 from queueing.webhooks.marking import PARENT
 from queueing.webhooks.policies import render as validating
+from queueing.webhooks.rules import has_managed_owner
 from queueing.webhooks.scope import Scope
 from queueing.webhooks.suspension import kinds_on
 from tests.webhooks.marked_rows import (

@@ -6,8 +6,9 @@ from queueing.controller.admission_policies.rendering import PolicyRules, render
 from queueing.core.selectors import Selector
 from queueing.webhooks import configurations
 from queueing.webhooks.admission import mutate
-from queueing.webhooks.jobs import DefaultingContext, default_job, has_managed_owner
+from queueing.webhooks.jobs import DefaultingContext, default_job
 from queueing.webhooks.policies import render as validating
+from queueing.webhooks.rules import has_managed_owner
 from queueing.webhooks.scope import Scope
 from queueing.webhooks.suspension import JOB, QueuedKind, kinds_of, kinds_on, name_with
 from queueing_api.config.v1beta2 import Configuration
