@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from queueing.core.devices import DeviceOffer
-from queueing.devices.memory.on_nodes import DevicesOnNodes
 from queueing.devices.rules.index import index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import DeviceSurroundings
@@ -12,6 +11,7 @@ from queueing.devices.wire.catalog import catalog_of
 from queueing.devices.wire.given import amounts_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.names import WORKLOAD_UID, pod_of, workload_uid
+from queueing.devices.wire.node_devices import DevicesOnNodes
 from queueing.devices.wire.offers import DeviceShape, judge
 from queueing.devices.wire.slices import slice_of
 from queueing.devices.wire.true_up import (

@@ -1,5 +1,5 @@
 """What was last seen of devices, in one term of leadership; filled by `shell.intake`.
 
 Begin with `objects` (rules, hardware, templates and claims), then `claim_charges`: what allocated
-claims are charged; `on_nodes`: which devices of each node are free for pods that a topology places.
+claims are charged.
 """

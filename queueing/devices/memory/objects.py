@@ -11,7 +11,6 @@ from queueing.controller.stores.indexes import Index as Keys
 from queueing.core.devices import DeviceOffer
 from queueing.core.names import Key
 from queueing.devices.memory.claim_charges import Holdings
-from queueing.devices.memory.on_nodes import DevicesOnNodes
 from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.allocations import holdings
@@ -19,6 +18,7 @@ from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import NO_CATALOG, DeviceCatalog, catalog_of
 from queueing.devices.wire.lacks import lack
 from queueing.devices.wire.names import WORKLOAD, label_value, workload_uid
+from queueing.devices.wire.node_devices import DevicesOnNodes
 from queueing.devices.wire.offers import DeviceShape, offers
 from queueing.devices.wire.true_up import NO_CHARGES, Charges, possessions
 from queueing.translate.wire.meta import Meta

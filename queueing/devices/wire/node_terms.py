@@ -9,7 +9,7 @@ from queueing.devices.rules.requests import CONSUMERS_MAX, Way
 from queueing.devices.wire.allocations import holdings
 from queueing.devices.wire.asks import ContainerDevices, ResourceRequest
 from queueing.devices.wire.catalog import DeviceCatalog
-from queueing.devices.wire.names import FLAVOR
+from queueing.devices.wire.names import FLAVOR, label_value
 from queueing.devices.wire.objects import FlavoredResource, ResourceClaim
 from queueing.devices.wire.terms import claim_for, is_plugins
 
@@ -54,7 +54,7 @@ def held_by_others(
     a topology; and where the scheduler made it for a pod that is `placed`.
     """
     by_scheduler = placed and BY_SCHEDULER in claim.metadata.annotations
-    if by_scheduler or claim.metadata.labels.get(FLAVOR, "") in flavors:
+    if by_scheduler or claim.metadata.labels.get(FLAVOR, "") in map(label_value, flavors):
         return {}
     found: dict[DeviceName, dict[str, int]] = {}
     for one in holdings([claim]):

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from queueing.controller.stores.indexes import Index
 from queueing.core.facts import Gone, Kind, NodeDevicesFact
 from queueing.core.names import FlavorName, Key, ResourceName
 from queueing.core.topology.tree import Amounts
@@ -54,7 +53,7 @@ class DevicesOnNodes:
         self._holders: dict[Pool, dict[Key, None]] = {}
         self._placed: set[str] = set()
         """Uids of pods that a topology placed."""
-        self._claims_of: Index[str] = Index()
+        self._claims_of: dict[str, dict[Key, None]] = {}
         """Allocated claims by pod."""
         self._stale: dict[Pool, None] = {}
         self._changed: dict[str, None] = {}
@@ -86,7 +85,7 @@ class DevicesOnNodes:
         self._forget(key)
         if found.status.allocation is not None:
             self._claims[key] = found
-            self._claims_of.add(pod_of(found.metadata), key)
+            self._claims_of.setdefault(pod_of(found.metadata), {})[key] = None
         return self._hold(key)
 
     def drop_claim(self, key: Key) -> bool:
@@ -98,7 +97,8 @@ class DevicesOnNodes:
         if found.uid in self._placed or not any(one in found.annotations for one in TOPOLOGY_MARKS):
             return False
         self._placed.add(found.uid)
-        differing = [key for key in self._claims_of[found.uid] if self._hold(key)]
+        claims = self._claims_of.get(found.uid, ())
+        differing = [key for key in claims if self._hold(key)]
         return bool(differing)
 
     def drop_pod(self, uid: str) -> None:
@@ -120,7 +120,10 @@ class DevicesOnNodes:
     def _forget(self, key: Key) -> None:
         before = self._claims.pop(key, None)
         if before is not None:
-            self._claims_of.drop(pod_of(before.metadata), key)
+            pod = pod_of(before.metadata)
+            del self._claims_of[pod][key]
+            if not self._claims_of[pod]:
+                del self._claims_of[pod]
 
     def _hold(self, key: Key) -> bool:
         """Find what a claim holds now that counts as others'; say whether that is new."""
