@@ -161,6 +161,8 @@ class Run(Part, frozen=True, kw_only=True):
     threats: tuple[Threat, ...]
     protected_until: str | None
     """Until when its minimum runtime protects it."""
+    spared_until: str | None
+    """Until when the minimum runtime of a CreditPolicy protects it from preemption by shares."""
     claims: tuple[str, ...]
     """UIDs of ResourceClaims that it may share with other workloads."""
     promised: bool

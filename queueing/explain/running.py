@@ -40,12 +40,23 @@ def run_of(memory: Memory, charge: Charge) -> Run:
         uses=uses,
         threats=() if node is None else tuple(_threats(memory, charge, node)),
         protected_until=told(protected) if protected > memory.clock else None,
+        spared_until=None if node is None else told(_spared_until(memory, charge, node)),
         claims=()
         if holder.pod_sets  # a slice, which shares with others of its job, and by no claim
         else tuple(dict.fromkeys(one.claim for one in holder.parts)),
         promised=is_needed(memory, holder.key),
         credit="" if node is None else _credit(node),
     )
+
+
+def _spared_until(memory: Memory, charge: Charge, node: Node) -> float | None:
+    """Return until when a CreditPolicy lets nobody preempt it by shares; None if one may."""
+    patience = memory.credits.patience.get(node.root)
+    if patience is None or memory.settings.fair_sharing is None:
+        return None
+    if not patience.protects(charge.holder):
+        return None
+    return charge.holder.reserved_at + memory.clock - patience.settled_by
 
 
 def borrowed(node: Node, one: FlavorResource) -> int:

@@ -162,6 +162,8 @@ def _run(run: Run, *, leaving: bool) -> Iterator[str]:
     threats = [one.text for one in run.threats] or ["nobody, by the policies as they are"]
     if run.protected_until:
         threats.append(f"in its own queue nobody before {run.protected_until} (minimum runtime)")
+    if run.spared_until:
+        threats.append(f"by shares nobody before {run.spared_until} (minimum runtime of credits)")
     if not leaving:
         yield from _section("Who might preempt it", threats)
     more = [f"ResourceClaim {one}" for one in run.claims]
