@@ -1,7 +1,7 @@
 """A receiver of OpenTelemetry's spans over HTTP, in a thread of the tests."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +25,16 @@ class Collector:
     def of(self, trace_id: str) -> list[Span]:
         """Return the spans of a trace."""
         return [one for one in list(self.spans) if one.trace_id.hex() == trace_id]
+
+
+def covered_s(spans: Iterable[Span]) -> float:
+    """Return how many seconds are within at least one of some spans."""
+    covered, until_ns = 0, 0
+    for one in sorted(spans, key=lambda each: each.start_time_unix_nano):
+        began = max(one.start_time_unix_nano, until_ns)
+        covered += max(one.end_time_unix_nano - began, 0)
+        until_ns = max(until_ns, one.end_time_unix_nano)
+    return covered / NANO
 
 
 @contextmanager

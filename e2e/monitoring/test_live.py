@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +16,7 @@ from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.identities import ADMIN
 from e2e.jobs import running, wait_job, workload_of
-from e2e.monitoring.collector import NANO, Collector, collecting
+from e2e.monitoring.collector import Collector, collecting, covered_s
 from e2e.monitoring.prometheus import Prometheus, scraping
 from e2e.nodes import POOL
 from e2e.objects import (
@@ -40,6 +38,7 @@ from queueing.observe.monitoring.alerts import ALERTS
 from queueing.observe.monitoring.dashboards import DASHBOARDS
 from queueing.observe.monitoring.files import FILES, FOLDER
 from queueing.testing.ports import free_ports
+from queueing.translate.times import moment
 
 PROGRAM = str(Path(sys.executable).with_name("queueing"))
 SUBMITTER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -158,9 +157,9 @@ def _every_span_is_there(watched: Watched) -> None:
     workload = workload_of(watched.space, "high")
     job = watched.space.api.get("Job", "high", watched.space.namespace)
     ready = next(one for one in workload["status"]["conditions"] if one["type"] == "PodsReady")
-    wall_s = _moment(ready["lastTransitionTime"]) - _moment(job["metadata"]["creationTimestamp"])
+    wall_s = moment(ready["lastTransitionTime"]) - moment(job["metadata"]["creationTimestamp"])
     row = [one for one in watched.collector.of(TRACE) if one.name in IN_A_ROW]
-    assert abs(_covered_s(row) - wall_s) <= max(APART_S, APART * wall_s)
+    assert abs(covered_s(row) - wall_s) <= max(APART_S, APART * wall_s)
     pod = watched.space.api.items("Pod", namespace=watched.space.namespace)
     annotated = {one["metadata"].get("annotations", {}).get("traceparent", "") for one in pod}
     handed = f"00-{TRACE}-{whole.span_id.hex()}-01"
@@ -168,20 +167,6 @@ def _every_span_is_there(watched: Watched) -> None:
     containers = [container for one in pod for container in one["spec"]["containers"]]
     variables = [variable for one in containers for variable in one.get("env") or ()]
     assert {"name": "TRACEPARENT", "value": handed} in variables
-
-
-def _covered_s(spans: list[Any]) -> float:
-    """Return how many seconds are within at least one of some spans."""
-    covered, until_ns = 0, 0
-    for one in sorted(spans, key=lambda each: each.start_time_unix_nano):
-        began = max(one.start_time_unix_nano, until_ns)
-        covered += max(one.end_time_unix_nano - began, 0)
-        until_ns = max(until_ns, one.end_time_unix_nano)
-    return covered / NANO
-
-
-def _moment(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
 
 
 def _the_terminal_shows_the_same(watched: Watched) -> None:
@@ -200,7 +185,7 @@ def _the_terminal_shows_the_same(watched: Watched) -> None:
     assert victim["name"].startswith(f"{watched.space.namespace}/job-low-")
     assert {"notify", "drain"} <= {one["name"] for one in victim["inside"]}
     row = [one for one in watched.collector.of(TRACE) if one.name in IN_A_ROW]
-    assert abs(told["secondsUntilReady"] - _covered_s(row)) <= APART_S
+    assert abs(told["secondsUntilReady"] - covered_s(row)) <= APART_S
 
 
 def _every_panel_has_data(watched: Watched) -> None:
