@@ -43,7 +43,8 @@ def test_what_is_there_already_changes_nothing(place: Installation) -> None:
     result = planned(place, found)
     assert result.returncode == 0, result.stderr
     (told,) = result.stdout.splitlines()
-    waiting = len(pending(place, "clusterqueues/team"))
+    queues = asked(place, "GET", f"{KUEUE}/v1beta2/clusterqueues")["items"]
+    waiting = sum(len(pending(place, f"clusterqueues/{one['metadata']['name']}")) for one in queues)
     assert told.startswith(f"The change makes no difference: {waiting} pending workloads and ")
 
 
