@@ -14,38 +14,15 @@ from queueing.kube.client import Client
 from queueing.kube.errors import ForbiddenError, KubeError, LostError, NotFoundError
 from queueing.kube.request import Request
 from queueing.serving.frames import Subject
+from tests.cli.manifests import queues
 from tests.serving.ui import samples
 
 NOW = "2026-01-01T01:00:00Z"
-QUEUES = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: any}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: vision}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors:
-    - {name: any, resources: [{name: cpu, nominalQuota: 4}]}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: team}
-spec: {clusterQueue: vision}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: beside, namespace: team}
-spec: {clusterQueue: vision}
-"""
+QUEUES = queues("vision", 4, "main", "beside")
 ADMISSION = {
     "clusterQueue": "vision",
     "podSetAssignments": [
-        {"name": "main", "count": 1, "flavors": {"cpu": "any"}, "resourceUsage": {"cpu": "4"}}
+        {"name": "main", "count": 1, "flavors": {"cpu": "default"}, "resourceUsage": {"cpu": "4"}}
     ],
 }
 

@@ -10,31 +10,9 @@ from queueing.apiserver.wire.call import HttpRequest
 from queueing.cli.local.cluster import ServerLocation, local_cluster
 from queueing.cli.main import cli
 from queueing.sim.documents import parse
+from tests.cli.manifests import BREAK, NAMESPACE, cluster_queue, queues
 
-OBJECTS = """\
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: any}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: a}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors:
-    - {name: any, resources: [{name: cpu, nominalQuota: 2}]}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: a, namespace: team}
-spec: {clusterQueue: a}
----
+WORKLOAD = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload
 metadata: {name: w, namespace: team}
@@ -45,6 +23,7 @@ spec:
     count: 1
     template: {spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 3}}}]}}
 """
+OBJECTS = BREAK.join((NAMESPACE, queues("a", 2, "a"), WORKLOAD))
 
 
 def plan(*arguments: str) -> Result:
@@ -59,8 +38,7 @@ def decision(result: Result) -> Any:
 async def test_a_file_replaces_what_the_cluster_has(tmp_path: Path) -> None:
     kubeconfig, change = tmp_path / "kubeconfig", tmp_path / "change.yaml"
     documents = parse(OBJECTS, file="objects")
-    queue = next(one for one in OBJECTS.split("---\n") if "kind: ClusterQueue" in one)
-    change.write_text(queue.replace("nominalQuota: 2", "nominalQuota: 4"))
+    change.write_text(cluster_queue("a", 4))
     async with asyncio.timeout(60), local_cluster(ServerLocation(), documents) as server:
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig))
@@ -79,9 +57,8 @@ def planned(*arguments: str) -> Result:
 async def test_a_change_of_the_cluster_is_shown_as_a_difference(tmp_path: Path) -> None:
     kubeconfig, change, same = (tmp_path / name for name in ("kubeconfig", "change", "same"))
     documents = parse(OBJECTS, file="objects")
-    queue = next(one for one in OBJECTS.split("---\n") if "kind: ClusterQueue" in one)
-    same.write_text(queue)
-    change.write_text(queue.replace("nominalQuota: 2", "nominalQuota: 4"))
+    same.write_text(cluster_queue("a", 2))
+    change.write_text(cluster_queue("a", 4))
     async with asyncio.timeout(60), local_cluster(ServerLocation(), documents) as server:
         kubeconfig.write_text(server.kubeconfig())
         flags = ("--kubeconfig", str(kubeconfig), "-f")
@@ -102,7 +79,7 @@ async def test_a_change_of_the_cluster_is_shown_as_a_difference(tmp_path: Path) 
 
 async def test_of_a_change_only_its_own_warnings_are_told(tmp_path: Path) -> None:
     kubeconfig, change = tmp_path / "kubeconfig", tmp_path / "change.yaml"
-    lost = OBJECTS.replace("{name: any, resources", "{name: nowhere, resources")
+    lost = OBJECTS.replace("{name: default, resources", "{name: nowhere, resources")
     change.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
     async with (
         asyncio.timeout(60),

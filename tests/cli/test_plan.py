@@ -8,27 +8,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from queueing.cli.main import cli
+from tests.cli.manifests import queues
 
-QUEUES = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: default}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: a}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors:
-    - {name: default, resources: [{name: cpu, nominalQuota: 4}]}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: a, namespace: team}
-spec: {clusterQueue: a}
-"""
+QUEUES = queues("a", 4, "a")
 WORKLOAD = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload

@@ -8,6 +8,7 @@ from queueing.sim.documents import parse
 from queueing.sim.intake import read_world
 from queueing.sim.plan import until_stable
 from queueing.sim.report import as_json
+from tests.cli.manifests import BREAK, FLAVOR, cluster_queue, local_queue
 
 NOW = 1_767_225_700.0
 SINCE = "2026-01-01T00:00:00Z"
@@ -20,27 +21,9 @@ spec:
   preemption: {withinClusterQueue: LowerPriority}
   resourceGroups:
   - coveredResources: [cpu]
-    flavors: [{name: f, resources: [{name: cpu, nominalQuota: QUOTA}]}]
+    flavors: [{name: default, resources: [{name: cpu, nominalQuota: QUOTA}]}]
 """
-WORLD = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: f}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: other}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors: [{name: f, resources: [{name: cpu, nominalQuota: 1}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: a, namespace: team}
-spec: {clusterQueue: a}
-"""
+WORLD = BREAK.join((FLAVOR, cluster_queue("other", 1), local_queue("a", "a")))
 PENDING = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload
@@ -65,7 +48,7 @@ status:
   - {type: Admitted, status: "True", reason: R, message: "", lastTransitionTime: SINCE}
   admission:
     clusterQueue: a
-    podSetAssignments: [{name: main, count: 1, flavors: {cpu: f}, resourceUsage: {cpu: CPU}}]
+    podSetAssignments: [{name: main, count: 1, flavors: {cpu: default}, resourceUsage: {cpu: CPU}}]
 """.replace("SINCE", f'"{SINCE}"')
 )
 
@@ -100,7 +83,7 @@ def test_a_change_that_changes_nothing_is_told_in_one_line() -> None:
 
 def test_who_would_be_admitted_is_told_with_what_it_waits_for_without_the_change() -> None:
     lacks = (
-        "couldn't assign flavors to pod set main: insufficient quota for cpu in flavor f,"
+        "couldn't assign flavors to pod set main: insufficient quota for cpu in flavor default,"
         " previously considered podsets requests (0) + current podset request (3)"
         " > maximum capacity (2)"
     )
@@ -111,10 +94,10 @@ def test_who_would_be_admitted_is_told_with_what_it_waits_for_without_the_change
     assert changes([WAITS], [WAITS], quota=(2, 4)) == [
         "CHANGE ACTION WORKLOAD CLUSTERQUEUE DETAIL",
         f"- Wait team/waits a ExceedsMaxQuota: {lacks}",
-        "+ Admit team/waits a main x1: cpu 3 of f",
+        "+ Admit team/waits a main x1: cpu 3 of default",
         "CHANGE CLUSTERQUEUE FLAVOR RESOURCE NOMINAL USED BORROWED LENT",
-        "- a f cpu 2 0 0 0",
-        "+ a f cpu 4 3 0 0",
+        "- a default cpu 2 0 0 0",
+        "+ a default cpu 4 3 0 0",
         end,
     ]
 
@@ -123,7 +106,7 @@ def test_victims_of_a_new_workload_are_told_and_those_who_wait_as_before_are_not
     urgent = one(PENDING, "urgent", 2, priority=9)
     lines = changes([RUNS, WAITS], [RUNS, WAITS, urgent])
     assert "+ Preempt team/runs a for team/urgent: InClusterQueue" in lines
-    assert "+ Admit team/urgent a main x1: cpu 2 of f" in lines
+    assert "+ Admit team/urgent a main x1: cpu 2 of default" in lines
     assert not any("team/waits" in line for line in lines)
     assert "with it. 1 pending workload and 2 quota lines stay as they are" in lines[-1]
 
@@ -154,7 +137,7 @@ def test_a_workload_of_one_side_only_is_told(
 def test_a_queue_of_one_side_only_has_its_quota_told() -> None:
     added = QUEUE.replace("name: a}", "name: new}").replace("QUOTA", "7")
     lines = changes([], [added])
-    assert "+ new f cpu 7 0 0 0" in lines
+    assert "+ new default cpu 7 0 0 0" in lines
     assert "The change makes no difference to workloads." in lines
 
 
@@ -166,9 +149,9 @@ metadata: {name: all}
 spec:
   resourceGroups:
   - coveredResources: [cpu]
-    flavors: [{name: f, resources: [{name: cpu, nominalQuota: QUOTA}]}]
+    flavors: [{name: default, resources: [{name: cpu, nominalQuota: QUOTA}]}]
 """
     lines = changes([cohort.replace("QUOTA", "1")], [cohort.replace("QUOTA", "5")])
     assert "CHANGE COHORT FLAVOR RESOURCE NOMINAL USED BORROWED LENT" in lines
-    assert "- all f cpu 1 0 0 0" in lines
-    assert "+ all f cpu 5 0 0 0" in lines
+    assert "- all default cpu 1 0 0 0" in lines
+    assert "+ all default cpu 5 0 0 0" in lines

@@ -24,28 +24,8 @@ from queueing.testing.builders import (
     local_queue,
     namespace,
 )
+from tests.cli.manifests import BREAK, queues
 
-QUEUES = """
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: default}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: a}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors:
-    - {name: default, resources: [{name: cpu, nominalQuota: CPU}]}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: team}
-spec: {clusterQueue: a}
-"""
 LOAD = """\
 apiVersion: simulation.queueing.dev/v1alpha1
 kind: Simulation
@@ -64,7 +44,7 @@ SWF = "1 0 0 60 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1\n"
 
 def scenario(tmp_path: Path, name: str = "load.yaml", cpu: int = 4, load: str = LOAD) -> str:
     path = tmp_path / name
-    path.write_text(load + QUEUES.replace("CPU", str(cpu)))
+    path.write_text(load + BREAK + queues("a", cpu, "main"))
     return str(path)
 
 
@@ -138,7 +118,7 @@ spec:
 """
     head = LOAD.partition("  classes:")[0].replace("spec:", "spec:\n  runs: 10m")
     path = tmp_path / "job.yaml"
-    path.write_text(head + QUEUES.replace("CPU", "4") + job)
+    path.write_text(head + BREAK + queues("a", 4, "main") + job)
     (run,) = report(str(path))["runs"]
     assert (run["workloads"], run["finished"], run["seconds"]) == (1, 1, 600)
 
@@ -257,7 +237,7 @@ def test_a_recording_is_decided_as_it_was_unless_told_otherwise(
 def test_two_scenarios_are_laid_over_one_reading_of_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    objects = QUEUES.replace("CPU", "4").replace("namespace: team", "namespace: default")
+    objects = queues("a", 4, "main", namespace="default")
     reads: list[str | None] = []
 
     def read(kubeconfig: str | None, _context: str | None) -> str:
@@ -265,7 +245,7 @@ def test_two_scenarios_are_laid_over_one_reading_of_the_cluster(
         return objects
 
     monkeypatch.setattr(live, "read_cluster", read)
-    own = QUEUES.replace("CPU", "8").replace(", namespace: team", "")  # which means `default`
+    own = BREAK + queues("a", 8, "main").replace(", namespace: team", "")  # which means `default`
     today, tomorrow = tmp_path / "today.yaml", tmp_path / "tomorrow.yaml"
     today.write_text(LOAD.replace("team/main", "default/main"))
     tomorrow.write_text(today.read_text() + own)

@@ -20,37 +20,16 @@ from queueing.kube.config import Cluster
 from queueing.kube.listing import list_all
 from queueing.kube.resources import JOBS, WORKLOADS
 from queueing.sim.documents import parse
+from tests.cli.manifests import BREAK, NAMESPACE, queues
 from tests.news import News, soon_after
 
-OBJECTS = """\
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
+NODE = """\
 apiVersion: v1
 kind: Node
 metadata: {name: node}
 status: {allocatable: {cpu: "32", memory: 64Gi, pods: "110"}, capacity: {cpu: "32", pods: "110"}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: any}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: vision}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors:
-    - {name: any, resources: [{name: cpu, nominalQuota: 4}]}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: team}
-spec: {clusterQueue: vision}
 """
+OBJECTS = BREAK.join((NAMESPACE, NODE, queues("vision", 4, "main")))
 BOUND_S = 60.0
 
 

@@ -21,7 +21,7 @@ async def test_who_waits_is_explained_and_listed(dev: Dev) -> None:
     await dev.until_state(waits="Pending")
 
     told = await dev.told("explain job/waits")
-    assert "It waits: 1 cpu more must be free in flavor any" in told
+    assert "It waits: 1 cpu more must be free in flavor default" in told
     assert "you: request at most 1 cpu for each pod" in told
     assert "/job-runs-" in told
     assert "It is admitted by ClusterQueue vision." in await dev.told("explain jobs/runs")
@@ -61,7 +61,7 @@ async def test_queues_cohorts_and_flavors_are_listed(dev: Dev) -> None:
 
     await dev.until(counted, "the status of the queue tells of the Job")
     assert (await dev.told("get queues")).splitlines()[1].split()[:2] == ["main", "vision"]
-    assert "cpu of any: 3/4" in await dev.told("get clusterqueues")
+    assert "cpu of default: 3/4" in await dev.told("get clusterqueues")
     assert (await dev.told("get flavors")).splitlines()[1].split()[-1] == "vision"
     assert (await dev.type("get cohorts")).stderr == "Nothing found.\n"
     missed = await dev.type("get queues nowhere")
@@ -138,7 +138,7 @@ async def test_top_shows_how_full_queues_are_and_who_waits(dev: Dev) -> None:
     for words in ("top", "top clusterqueue/vision", "top localqueue/main"):
         lines = (await dev.told(words)).splitlines()
         assert lines[0].startswith("Pending 1  Reserved 0  Admitted 1")
-        assert lines[3].split() == ["vision", "any", "cpu", "3", "4", "█" * 15]
+        assert lines[3].split() == ["vision", "default", "cpu", "3", "4", "█" * 15]
         assert "job/waits" in lines[-1]
         assert "WaitingForQuota" in lines[-1]
     missed = await dev.type("top localqueue/nowhere")
