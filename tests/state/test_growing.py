@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Admit, Wait
-from queueing.core.facts import Condition, Fact, Gone, Kind, WorkloadFact
+from queueing.core.facts import Condition, Fact, Gone, Kind, TopologyFact, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME, Assignment
@@ -174,6 +174,58 @@ def test_in_kueue_mode_slices_may_not_be_bound_to_a_level(
         "failed to assign flavors to pod set main:"
         f" {sort} topology is not supported with ElasticJobsViaWorkloadSlices"
     )
+
+
+def in_racks(*more: Fact) -> ObedientCluster:
+    """Return a job with a pod on a, which is in rack r with b, beside the rack s with c and d."""
+    where = {"a": "r", "b": "r", "c": "s", "d": "s"}
+    nodes = [
+        replace(node(name, 4), labels={HOSTNAME: name, "rack": rack})
+        for name, rack in where.items()
+    ]
+    racks = TopologyFact(name="hosts", levels=("rack", HOSTNAME))
+    return ObedientCluster([*QUEUE, racks, *nodes, slice_of(placed("w", 1, "", a=1)), *more])
+
+
+IN_RACK = {
+    "required": TopologyRequest(required="rack"),
+    "preferred": TopologyRequest(preferred="rack"),
+}
+
+
+@pytest.mark.parametrize("sort", IN_RACK)
+def test_a_job_that_is_bound_to_a_rack_grows_in_its_own(sort: str) -> None:
+    """By itself a slice of 5 would go to the rack s, which is empty."""
+    world = in_racks(placed("other", 1, "", b=2))
+    world.observe(wanting("v", 5, IN_RACK[sort]))
+    world.cycle()
+    assert place_of(world, "v") == on(a=4, b=1)
+    replaced(world, "w")
+    check_invariants(world.engine)
+    assert free(world) == {"a": 0, "b": 1, "c": 4, "d": 4}
+
+
+def test_a_job_that_must_be_in_a_rack_waits_for_room_in_its_own() -> None:
+    world = in_racks(placed("other", 1, "", b=3))
+    world.observe(wanting("v", 6, IN_RACK["required"]))
+    (told,) = (one for one in world.cycle().decisions if not isinstance(one, Admit))
+    assert isinstance(told, Wait)
+    assert "allows to fit only 4 out of 5 pod(s)" in told.message
+
+
+def test_a_job_that_prefers_a_rack_grows_elsewhere_if_its_own_is_full() -> None:
+    world = in_racks(placed("other", 1, "", b=3))
+    world.observe(wanting("v", 6, IN_RACK["preferred"]))
+    world.cycle()
+    assert place_of(world, "v") == on(a=1, c=4, d=1)
+
+
+def test_pods_that_must_be_in_a_rack_and_are_not_get_new_places() -> None:
+    world = in_racks()
+    world.observe(slice_of(placed("w", 1, "", a=1, c=1)))
+    world.observe(wanting("v", 3, IN_RACK["required"]))
+    world.cycle()
+    assert place_of(world, "v") == on(a=3)
 
 
 def test_what_is_preempted_for_a_job_that_grows_is_what_its_new_pods_need() -> None:

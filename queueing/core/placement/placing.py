@@ -108,11 +108,14 @@ class Placing:
     def required(self, answer: Assignment) -> list[tuple[FlavorName, PodSetRequest]]:
         """Return the pod sets that must be in one domain each, with their flavors.
 
-        Of a leader with its workers it is the first, as both are in the same domain.
+        Of a leader with its workers it is the first, as both are in the same domain; of a slice,
+        the pods that have no place yet.
         """
         found: dict[str, tuple[FlavorName, PodSetRequest]] = {}
         for flavor, several in self.wanted(answer).items():
             for one in several:
+                if one.kept is not None:
+                    one = replace(one, count=max(one.count - one.kept.count, 0))
                 if one.topology.required:
                     found.setdefault(one.topology.group or f"/{one.name}", (flavor, one))
         return list(found.values())
@@ -159,7 +162,7 @@ class Placing:
                 sound = False
             else:
                 found.setdefault(flavor, []).append(
-                    replace(request_of(one.pod_set, one.count), kept=None if bound else stays)
+                    replace(request_of(one.pod_set, one.count), kept=stays)
                 )
         return found if sound else NOBODY
 

@@ -6,7 +6,7 @@ from queueing.core.names import FlavorName, PodSetName
 from queueing.core.topology.assignment import Assignment, Unplaced
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.growing import grown, stays
-from queueing.core.topology.nearness import nearest
+from queueing.core.topology.nearness import home, nearest
 from queueing.core.topology.requests import PodSetRequest, in_order
 from queueing.core.topology.searching import Placed, Terms
 
@@ -49,12 +49,13 @@ def _placed(
     terms: Terms,
 ) -> Placed | Unplaced:
     memories = forest.memories(flavor)
-    if not stays(memories[0], workers, leader):
+    here = home(memories, workers.topology)
+    if not stays(here, workers, leader):
         return nearest(memories, workers, leader, terms)
     for one in (workers, leader) if terms.empty else ():
         if one is not None and one.kept is not None:
             assume(forest, flavor, one, one.kept)
-    return grown(memories[0], workers, leader, terms)
+    return grown(here, workers, leader, terms)
 
 
 def assume(

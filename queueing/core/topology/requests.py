@@ -97,7 +97,7 @@ class PodSetRequest:
     current: Assignment | None = None
     """Where it is now, if a node is to be replaced."""
     kept: Assignment | None = None
-    """Where the pods are of the slice that it replaces: they stay, if it may be anywhere."""
+    """Where the pods are of the slice that it replaces: they stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
