@@ -56,13 +56,19 @@ def stands(memory: Memory, decision: Place | Strand) -> bool:
 def _take_second_pass(
     memory: Memory, decision: Place | Strand, verdict: Verdict, fact: WorkloadFact
 ) -> None:
-    """Take in how the write of a second pass ended; one that was refused is due again after 1 s."""
+    """Take in how the write of a second pass ended; one that was refused is due again after 1 s.
+
+    Until then the places that were refused are promised to it.
+    """
     if not stands(memory, decision):
         return
     if verdict is Verdict.UNKNOWN:
         memory.writes.unknown.add(fact.key)
     elif verdict is Verdict.REFUSED:
         pending = memory.places.passes[fact.key]
+        if isinstance(decision, Place):
+            places = ((one.name, one.placement) for one in decision.pod_sets)
+            pending.kept = {name: place for name, place in places if place is not None}
         pending.decision, pending.due = None, memory.clock + REFUSED_S
         pending.failures = 0
         charge(memory, fact)
