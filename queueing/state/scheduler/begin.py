@@ -8,7 +8,6 @@ from queueing.state.credits.ranks import Rank
 from queueing.state.intake.joining import enqueue, rejoin
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
-from queueing.state.scheduler.wake import wake_hopeful
 
 
 def begin(memory: Memory, now: float) -> None:
@@ -70,7 +69,7 @@ def _rank_local_queues(memory: Memory) -> None:
 
 
 def _take_budgets(memory: Memory) -> None:
-    """Work out what budgets leave; if they allow more, wake the workloads that this may help.
+    """Work out what budgets leave; if they allow more, that counts as a release in every queue.
 
     Workloads whose class changed are charged anew; if budgets now group workloads differently, all
     pending ones are queued anew.
@@ -83,10 +82,10 @@ def _take_budgets(memory: Memory) -> None:
     if news.regrouped:
         rejoin(memory, memory.items)
     if memory.credits.restrain() or news.loosened:
+        memory.ledger.changes.released.update(memory.queues)
         for queue in memory.queues.values():
             # A search in progress has passed over the barred flavors: this makes it begin anew.
             queue.releases += 1
-            wake_hopeful(memory, queue)
 
 
 def take_turns(memory: Memory) -> None:

@@ -83,7 +83,7 @@ def _wake_for_places(
             continue
         if flavors.isdisjoint(rules.offer.flavors):
             continue
-        wake_hopeful(memory, queue)
+        _wake_hopeful(memory, queue)
 
 
 def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
@@ -96,10 +96,10 @@ def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
             continue
         if queue.shelves:
             memory.ready.add(name)
-        wake_hopeful(memory, queue)
+        _wake_hopeful(memory, queue)
 
 
-def wake_hopeful(memory: Memory, queue: PendingQueue) -> None:
+def _wake_hopeful(memory: Memory, queue: PendingQueue) -> None:
     """Wake those that any event may help, unless they wait for what they were promised."""
     for peers in list(queue.hopeful):
         if not is_promised(memory, peers):

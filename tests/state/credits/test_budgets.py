@@ -22,7 +22,7 @@ from queueing.testing.builders import (
     pod_set,
     workload,
 )
-from tests.state.credits.budgeted import START, amounts, budget, purse, run, world
+from tests.state.credits.budgeted import LOWER, START, amounts, budget, purse, run, world
 from tests.state.members import CORE_PRICES, LASTING, finish, runs, waits
 
 
@@ -135,6 +135,22 @@ def test_what_a_budget_bars_in_one_flavor_is_woken_by_a_release_of_the_next() ->
     assert waits(made, "two").reason is Reason.BUDGET_EXHAUSTED
     finish(made, "one", START + 100)
     assert runs(made, "two")
+
+
+def test_who_was_promised_another_flavor_is_woken_by_a_budget_that_is_loosened() -> None:
+    made = with_a_small_flavor(world(budget(0)))
+    made.observe(
+        cluster_queue("a", {"default": {"cpu": 8000}, "small": {"cpu": 1000}}, preemption=LOWER)
+    )
+    free = Prices({**CORE_PRICES.table, (FlavorName("small"), ResourceName("cpu")): 0})
+    made.engine.observe(replace(LASTING, prices=free))
+    made.cycle(START)
+    assert run(made, "low", 1, 300, at=START)
+    assert not run(made, "high", 1, 300, at=START, priority=5)
+    assert Key("team/high") in made.engine.memory.ledger.promised
+    made.engine.observe(budget(1000))
+    made.cycle(START + 1)
+    assert runs(made, "high")
 
 
 def test_a_run_without_a_declared_end_is_not_covered() -> None:
