@@ -19,13 +19,16 @@ def never() -> bool:
     return False
 
 
-def workload(engine: Engine, key: Key, enough: Enough = never) -> WorkloadExplanation | None:
+def workload(
+    engine: Engine, key: Key, enough: Enough = never, now: float | None = None
+) -> WorkloadExplanation | None:
     """Explain a workload, by key; None if the engine knows none of it.
 
     `enough` ends the search for remedies, and for others whose end would make room, which is what
-    may take long.
+    may take long. Without `now` it is the time of the last cycle; while nobody waits, none runs.
     """
-    return explain_workload(engine.memory, key, enough)
+    memory = engine.memory
+    return explain_workload(memory, key, enough, memory.clock if now is None else now)
 
 
 def cluster_queue(engine: Engine, name: QueueName) -> QueueExplanation | None:

@@ -20,7 +20,7 @@ _BY_PRIORITY = {
 }
 
 
-def run_of(memory: Memory, charge: Charge) -> Run:
+def run_of(memory: Memory, charge: Charge, now: float) -> Run:
     """Describe a workload that holds quota."""
     holder = charge.holder
     has_node = memory.tree.has_queue(holder.queue)
@@ -39,7 +39,7 @@ def run_of(memory: Memory, charge: Charge) -> Run:
         since=told(holder.started),
         uses=uses,
         threats=() if node is None else tuple(_threats(memory, charge, node)),
-        protected_until=told(protected) if protected > memory.clock else None,
+        protected_until=told(protected) if protected > now else None,
         spared_until=None if node is None else told(_spared_until(memory, charge, node)),
         claims=()
         if holder.pod_sets  # a slice, which shares with others of its job, and by no claim

@@ -23,7 +23,9 @@ FIRST = ("Capacity", "Quota", "Turn")
 """Kinds of blockers that a summary names before others."""
 
 
-def explain_workload(memory: Memory, key: Key, enough: Enough) -> WorkloadExplanation | None:
+def explain_workload(
+    memory: Memory, key: Key, enough: Enough, now: float
+) -> WorkloadExplanation | None:
     """Explain a workload; None if there is none of this name."""
     fact = memory.workloads.get(key)
     if fact is None:
@@ -32,7 +34,7 @@ def explain_workload(memory: Memory, key: Key, enough: Enough) -> WorkloadExplan
     if fact.is_true("Finished"):
         return _answer(memory, fact, "Finished", summary=_finished(fact))
     if charge is not None:
-        return _holding(memory, fact, charge)
+        return _holding(memory, fact, charge, now)
     wait = wait_of(memory, key)
     if wait is None:
         return _answer(memory, fact, "Finished", summary="It is being deleted.")
@@ -80,7 +82,7 @@ def _waiting(memory: Memory, fact: WorkloadFact, wait: Wait, enough: Enough) -> 
     )
 
 
-def _holding(memory: Memory, fact: WorkloadFact, charge: Charge) -> WorkloadExplanation:
+def _holding(memory: Memory, fact: WorkloadFact, charge: Charge, now: float) -> WorkloadExplanation:
     """Explain a workload that has quota."""
     found: tuple[Blocker, ...] = ()
     awaited: tuple[Wake, ...] = ()
@@ -107,7 +109,7 @@ def _holding(memory: Memory, fact: WorkloadFact, charge: Charge) -> WorkloadExpl
         cluster_queue=charge.holder.queue,
         blockers=found,
         wakes=awaited,
-        run=run_of(memory, charge),
+        run=run_of(memory, charge, now),
     )
 
 

@@ -186,7 +186,10 @@ class Broadcast:
                 return
             began = self._clock.monotonic()
             found = explained(
-                engine, question.explain, lambda: self._clock.monotonic() - began > SEARCH_S
+                engine,
+                question.explain,
+                lambda: self._clock.monotonic() - began > SEARCH_S,
+                self._clock.now(),
             )
             self._publisher.publish(Frame(explanations={question.number: found}))
 
@@ -202,7 +205,9 @@ def ensure_awaited(question: Question) -> None:
         raise RefusedError(LATE)
 
 
-def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> Answer | None:
+def explained(
+    engine: Engine, subject: Subject, enough: Callable[[], bool], now: float
+) -> Answer | None:
     """Explain what is asked about; None when there is no such thing."""
     window = subject.offset, subject.limit
     if subject.kind == FLAVORS and subject.name == ALL:
@@ -222,7 +227,7 @@ def explained(engine: Engine, subject: Subject, enough: Callable[[], bool]) -> A
         case "localqueues":
             return answers.local_queue(engine, Key(subject.name))
         case _:
-            return answers.workload(engine, Key(subject.name), enough)
+            return answers.workload(engine, Key(subject.name), enough, now)
 
 
 def pending_rows(engine: Engine, objects: Objects, part: PendingPart) -> list[PendingRow] | None:

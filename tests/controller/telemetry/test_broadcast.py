@@ -127,7 +127,7 @@ async def test_what_was_given_up_is_not_answered(
     """Whoever asks for much would else be answered for long, and nobody else."""
     looked = list[str]()
 
-    def explained(_engine: object, subject: Subject, _enough: object) -> Answer | None:
+    def explained(_engine: object, subject: Subject, *_: object) -> Answer | None:
         looked.append(subject.name)
         return None
 
@@ -262,6 +262,7 @@ def test_a_domain_can_be_looked_into_where_a_label_is_empty(part: str, want: lis
             "queues": {"q": {"cpu": {"gpu": 100}}},
         }
     )
-    found = explained(engine, Subject("resourceflavors", "gpu", part, limit=50), lambda: False)
+    subject = Subject("resourceflavors", "gpu", part, limit=50)
+    found = explained(engine, subject, lambda: False, 0.0)
     assert isinstance(found, ResourceFlavorExplanation)
     assert [one.name for one in found.domains] == want
