@@ -99,6 +99,26 @@ def test_who_would_borrow_is_promised_nothing_that_an_owner_may_still_need(
     )
 
 
+def test_who_would_borrow_takes_the_promise_of_whom_it_could_preempt() -> None:
+    own = cluster_queue("own", {"default": {"cpu": 6}}, cohort="all")
+    policy = replace(
+        LOWER,
+        reclaim_within_cohort=PreemptionPolicy.ANY,
+        borrow_within_cohort=PreemptionPolicy.LOWER_PRIORITY,
+    )
+    guest = cluster_queue("guest", {"default": {"cpu": 4}}, cohort="all", preemption=policy)
+    cluster = ObedientCluster(world(cluster_queues=[own, guest]))
+    for fact in (
+        job("low", 10, queue="guest"),
+        job("middle", 10, 1, queue="guest"),
+        job("top", 10, 2, queue="guest"),
+    ):
+        cluster.observe(fact)
+        cluster.cycle()
+    cluster.drain(LOW)
+    assert admitted_in_order(cluster) == ["team/top"]
+
+
 def test_a_promise_ends_when_quota_is_cut_below_it() -> None:
     cluster = promised_to(job("large", 10, 1))
     found = cluster.objects["ClusterQueue", "main"]
