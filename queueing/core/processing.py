@@ -8,14 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from queueing.core.admissibility import applying_checks
-from queueing.core.decisions import (
-    Admit,
-    Bar,
-    Mode,
-    PreemptionReason,
-    Reason,
-    Wait,
-)
+from queueing.core.decisions import Admit, Bar, Mode, PreemptionReason, Reason, Wait
 from queueing.core.entries import (
     Entry,
     Ruling,

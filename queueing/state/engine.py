@@ -14,12 +14,7 @@ from functools import partial
 
 from queueing.core.credits.facts import CreditFact
 from queueing.core.decisions import Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
-from queueing.core.facts import (
-    Fact,
-    Gone,
-    Kind,
-    WorkloadFact,
-)
+from queueing.core.facts import Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.rounds import Pause
 from queueing.core.settings import Settings

@@ -6,15 +6,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from queueing.core.flavors.assignment import Assignment, Choice, Choices, Progress
-from queueing.core.flavors.grades import (
-    FIT,
-    NO_CANDIDATES,
-    NO_FIT,
-    Grade,
-    Rank,
-    rank,
-    tries_next,
-)
+from queueing.core.flavors.grades import FIT, NO_CANDIDATES, NO_FIT, Grade, Rank, rank, tries_next
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, PodSetGroup, search_place
 from queueing.core.queue_rules import QueueRules

@@ -166,9 +166,19 @@ class Objects:
     def _changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
         match new if new is not None else old:
             case ClusterQueueFact(name=name):
-                return self._queue_changed(name)
-            case CohortFact(name=name):
-                return self._cohort_changed(name)
+                if isinstance(new, ClusterQueueFact):
+                    self.tree.put_queue(new)
+                    self.rules[name] = self._rules_of(new)
+                else:
+                    self.rules.pop(name, None)
+                    self.tree.drop_queue(name)
+                self._activity.clear()
+                return Ripple(queues=(name,), structure=True)
+            case CohortFact() as cohort:
+                tree = self.tree
+                tree.drop_cohort(cohort.name) if new is None else tree.put_cohort(cohort)
+                self._activity.clear()
+                return Ripple(structure=True)
             case LocalQueueFact(key=key):
                 self._index(old, new)
                 return Ripple(local_queues=(key,))
@@ -208,26 +218,6 @@ class Objects:
             case _:
                 raise AssertionError(f"no such object: {new or old}")
 
-    def _queue_changed(self, name: QueueName) -> Ripple:
-        fact = self.queues.get(name)
-        if fact is None:
-            self.rules.pop(name, None)
-            self.tree.drop_queue(name)
-        else:
-            self.tree.put_queue(fact)
-            self.rules[name] = self._rules_of(fact)
-        self._activity.clear()
-        return Ripple(queues=(name,), structure=True)
-
-    def _cohort_changed(self, name: CohortName) -> Ripple:
-        fact = self.cohorts.get(name)
-        if fact is None:
-            self.tree.drop_cohort(name)
-        else:
-            self.tree.put_cohort(fact)
-        self._activity.clear()
-        return Ripple(structure=True)
-
     def _index(self, old: ObjectFact | None, new: ObjectFact | None) -> None:
         if isinstance(old, LocalQueueFact):
             del self.local_queues_of[old.cluster_queue][old.key]
@@ -238,7 +228,11 @@ class Objects:
         """Seat flavors anew on their nodes; reach the queues that name them."""
         for name in sorted(names):
             self._seat(name)
-        return self._reach(lambda queue: any(_names_flavor(queue, one) for one in names))
+        return self._reach(
+            lambda queue: any(
+                one.flavor in names for group in queue.groups for one in group.flavors
+            )
+        )
 
     def _seat(self, name: FlavorName) -> None:
         """Join a flavor with the levels of its topology, and let the forest know both."""
@@ -283,10 +277,6 @@ class Objects:
     def _rules_of(self, fact: ClusterQueueFact) -> QueueRules:
         provisioning = [one.name for one in self.checks.values() if one.controller == PROVISIONING]
         return self._catalog.rules(fact, self._leveled, provisioning)
-
-
-def _names_flavor(queue: ClusterQueueFact, flavor: FlavorName) -> bool:
-    return any(one.flavor == flavor for group in queue.groups for one in group.flavors)
 
 
 _KEPT: tuple[tuple[Kind, type[ObjectFact], str], ...] = (
