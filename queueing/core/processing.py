@@ -135,10 +135,7 @@ class Draft:
         tree = self.world.tree
         for queue, usage in self._admitted:
             tree.hold(queue, usage)
-        fits = all(
-            amount <= max(0, entry.node.cell(resource).available_now())
-            for resource, amount in entry.usage.items()
-        ) and (not entry.assignment.places or self._has_room(entry, now=True))
+        fits = entry.node.fits_now(entry.usage) and self._has_room(entry, now=True)
         for queue, usage in self._admitted:
             tree.hold(queue, usage, -1)
         return fits

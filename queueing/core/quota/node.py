@@ -5,7 +5,7 @@ A cell has the quota of one flavor-resource there, its limits, its usage, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -241,6 +241,11 @@ class Node:
         cell = self.cells.get(resource) or self.cell(resource)
         free = cell.available()
         return 0 if free < 0 and self.is_queue else free
+
+    def fits_now(self, usage: Mapping[FlavorResource, int]) -> bool:
+        """Say whether usage fits into what nobody holds now."""
+        cells = ((self.cell(resource), amount) for resource, amount in usage.items())
+        return all(amount <= max(0, cell.available_now()) for cell, amount in cells)
 
     def borrows(self, resources: Iterable[FlavorResource]) -> bool:
         """Say whether more than the subtree's quota of any of the resources is used."""

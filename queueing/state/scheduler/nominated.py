@@ -11,7 +11,7 @@ from queueing.core.decisions import Mode
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import QueueName
-from queueing.core.topology.usage import joined, places_of
+from queueing.core.placement.room import has_room
 from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
@@ -92,8 +92,6 @@ def _is_free(memory: Memory, holder: Holder) -> bool:
     wait = memory.items[holder.key].wait
     if wait is None or wait.mode is Mode.NO_CANDIDATES or not memory.tree.has_queue(holder.queue):
         return False
-    node = memory.tree.queue(holder.queue)
-    return all(
-        amount <= max(0, node.cell(resource).available_now())
-        for resource, amount in holder.usage.items()
-    ) and all(memory.tree.forest.has_room(one, now=True) for one in joined(places_of(holder.usage)))
+    if not memory.tree.queue(holder.queue).fits_now(holder.usage):
+        return False
+    return has_room(holder.usage, memory.tree.forest, as_kueue=False, now=True)

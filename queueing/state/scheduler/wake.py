@@ -119,15 +119,9 @@ def _reshape(memory: Memory, *, forgets: bool) -> None:
         trees.roots[name] = root
         trees.members.setdefault(root, []).append(name)
         _note_activity(memory, name)
-    limited: list[tuple[Node | None, int | None]] = [
-        *((tree.queue(name), one.preemptions_max) for name, one in objects.queues.items()),
-        *((tree.cohort(name), one.preemptions_max) for name, one in objects.cohorts.items()),
-    ]
-    trees.limits = {
-        node: most
-        for node, most in limited
-        if node is not None and most is not None and not tree.in_cycle(node)
-    }
+    known = (node for root in trees.members for node in root.subtree() if not tree.in_cycle(node))
+    limits = ((node, node.fact and node.fact.preemptions_max) for node in known)
+    trees.limits = {node: most for node, most in limits if most is not None}
     before, trees.generations = trees.generations, {}
     waiting = {item.fact.uid for item in memory.items.values()} if memory.pairs else ()
     memory.pairs = {name: one for name, one in memory.pairs.items() if name in trees.roots}
