@@ -166,14 +166,7 @@ class Objects:
     def _changed(self, old: ObjectFact | None, new: ObjectFact | None) -> Ripple:
         match new if new is not None else old:
             case ClusterQueueFact(name=name):
-                if isinstance(new, ClusterQueueFact):
-                    self.tree.put_queue(new)
-                    self.rules[name] = self._rules_of(new)
-                else:
-                    self.rules.pop(name, None)
-                    self.tree.drop_queue(name)
-                self._activity.clear()
-                return Ripple(queues=(name,), structure=True)
+                return self._queue_changed(name)
             case CohortFact() as cohort:
                 tree = self.tree
                 tree.drop_cohort(cohort.name) if new is None else tree.put_cohort(cohort)
@@ -217,6 +210,17 @@ class Objects:
                 return Ripple(namespace=namespace)
             case _:
                 raise AssertionError(f"no such object: {new or old}")
+
+    def _queue_changed(self, name: QueueName) -> Ripple:
+        fact = self.queues.get(name)
+        if fact is None:
+            self.rules.pop(name, None)
+            self.tree.drop_queue(name)
+        else:
+            self.tree.put_queue(fact)
+            self.rules[name] = self._rules_of(fact)
+        self._activity.clear()
+        return Ripple(queues=(name,), structure=True)
 
     def _index(self, old: ObjectFact | None, new: ObjectFact | None) -> None:
         if isinstance(old, LocalQueueFact):
