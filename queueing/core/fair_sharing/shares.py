@@ -64,10 +64,11 @@ class Shares:
 
     def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
         """Return what a parent could use of each resource, summed over all flavors of its tree."""
-        found = self._lendable[parent] = {}
+        found: dict[ResourceName, int] = {}
         for resource in list(parent.root.cells):
             name = resource.resource
             found[name] = found.get(name, 0) + parent.cell(resource).potential()
+        self._lendable[parent] = found
         return found
 
 

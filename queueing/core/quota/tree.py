@@ -146,7 +146,6 @@ class QuotaTree:
                 self.forest.charge(one, sign)
 
     def remove_usage(self, queue: QueueName, usage: Mapping[FlavorResource, int]) -> None:
-        """Undo an `add_usage`."""
         self.add_usage(queue, usage, -1)
 
     def charge(self, cell: Cell, amount: int) -> None:

@@ -67,8 +67,9 @@ class Touched:
             local_queues=tuple(sorted(self.local_queues)),
             cohorts=tuple(sorted(cohorts)),
         )
-        for names in (self.queues, self.local_queues, self.charged):
-            names.clear()
+        self.queues.clear()
+        self.local_queues.clear()
+        self.charged.clear()
         return told
 
 

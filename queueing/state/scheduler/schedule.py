@@ -37,6 +37,7 @@ from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
 
+NOWHERE: frozenset[QueueName] = frozenset()
 Steps = Generator[None, None, Cycle]
 """A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
 
@@ -53,7 +54,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
     finished = False
     while not finished:
         promised = due(memory) if memory.ledger.promised or memory.marks else ()
-        released = frozenset(memory.ledger.changes.released if memory.ledger.promised else ())
+        released = frozenset(memory.ledger.changes.released) if memory.ledger.promised else NOWHERE
         wake_waiting(memory)
         if memory.aside.untold:
             run.told += _announce(memory)

@@ -120,7 +120,7 @@ def _reshape(memory: Memory, *, forgets: bool) -> None:
         trees.members.setdefault(root, []).append(name)
         _note_activity(memory, name)
     known = (node for root in trees.members for node in root.subtree() if not tree.in_cycle(node))
-    limits = ((node, node.fact and node.fact.preemptions_max) for node in known)
+    limits = ((node, node.fact.preemptions_max) for node in known if node.fact is not None)
     trees.limits = {node: most for node, most in limits if most is not None}
     before, trees.generations = trees.generations, {}
     waiting = {item.fact.uid for item in memory.items.values()} if memory.pairs else ()
