@@ -43,7 +43,8 @@ def rebuilt(cluster: LivingCluster) -> Engine:
     """
     old = cluster.engine._memory
     old.clock = max(old.clock, cluster.now)
-    take_turns(old)  # statuses store usage histories as of the last look at them
+    if old.ledger.turns is not None:  # statuses store usage histories as of the last look at them
+        take_turns(old, old.ledger.turns)
     wake_waiting(old)  # a tree that changed from outside forgets who preempted whom
     engine = cluster.successor()
     new = engine._memory

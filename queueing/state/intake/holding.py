@@ -67,19 +67,14 @@ def _expect_places(memory: Memory, fact: WorkloadFact) -> None:
     known = memory.places.passes.get(fact.key)
     if not awaits(fact):
         memory.places.passes.pop(fact.key, None)
-    elif known is None or _asks_anew(known.fact, fact):
+    elif known is None or _asked(known.fact) != _asked(fact):
         memory.places.passes[fact.key] = SecondPass(fact)
     elif fact.key in memory.writes.unknown:
         known.decision = None
 
 
-def _asks_anew(before: WorkloadFact, fact: WorkloadFact) -> bool:
-    return (before.uid, before.admission, before.unhealthy, before.pod_sets) != (
-        fact.uid,
-        fact.admission,
-        fact.unhealthy,
-        fact.pod_sets,
-    )
+def _asked(fact: WorkloadFact) -> tuple[object, ...]:
+    return fact.uid, fact.admission, fact.unhealthy, fact.pod_sets
 
 
 def charge(memory: Memory, fact: WorkloadFact) -> None:

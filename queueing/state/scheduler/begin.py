@@ -8,6 +8,7 @@ from queueing.state.credits.ranks import Rank
 from queueing.state.intake.joining import enqueue, rejoin
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
+from queueing.state.usage.turns import Turns
 
 
 def begin(memory: Memory, now: float) -> None:
@@ -26,7 +27,7 @@ def begin(memory: Memory, now: float) -> None:
             place(memory, fact)
     memory.writes.delays.clear()
     if memory.ledger.turns is not None:
-        take_turns(memory)
+        take_turns(memory, memory.ledger.turns)
     if memory.credits.any:
         take_credits(memory)
 
@@ -88,14 +89,11 @@ def _take_budgets(memory: Memory) -> None:
             queue.releases += 1
 
 
-def take_turns(memory: Memory) -> None:
+def take_turns(memory: Memory, turns: Turns) -> None:
     """Bring the usage histories of LocalQueues up to date (admission fair sharing).
 
     Queues whose order of LocalQueues may have changed become `ready`: they may have other heads.
     """
-    turns = memory.ledger.turns
-    if turns is None:
-        return
     for key in turns.advance(memory.clock):
         local_queue = memory.objects.local_queues.get(key)
         if local_queue is not None:

@@ -8,6 +8,7 @@ would not give another sum.
 Invariant: what runs, and what is charged ahead, are the sums over the charges of the LocalQueue.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -54,14 +55,16 @@ class Turns:
     """Usage histories by LocalQueue."""
 
     settings: AdmissionFairSharing
-    accounts: dict[Key, LocalQueueAccount] = field(default_factory=dict)
+    accounts: defaultdict[Key, LocalQueueAccount] = field(
+        default_factory=lambda: defaultdict(LocalQueueAccount)
+    )
     changed: dict[Key, None] = field(default_factory=dict)
     """What changed since the last `advance`."""
     _sampled: float = float("-inf")
 
     def open(self, fact: LocalQueueFact) -> None:
         """Take in a LocalQueue. The history in its status is used only if none is known yet."""
-        account = self._account(fact.key)
+        account = self.accounts[fact.key]
         account.weight = float(fact.fair_weight) if fact.fair_divisor is None else fact.fair_divisor
         if account.at is None and fact.sampled_at is not None:
             account.history = dict(fact.consumed)
@@ -81,7 +84,7 @@ class Turns:
 
         A charge that does not run yet counts as its entry penalty.
         """
-        account = self._account(key)
+        account = self.accounts[key]
         requests = _by_resource(usage)
         sums = account.used if runs else account.ahead
         charged = requests if runs else penalty(requests, self.settings)
@@ -95,7 +98,7 @@ class Turns:
 
     def arrive(self, key: Key, usage: Mapping[FlavorResource, int]) -> None:
         """Note that a workload is admitted by a fact now: its entry penalty becomes history."""
-        arrived = self._account(key).arrived
+        arrived = self.accounts[key].arrived
         for resource, grains in penalty(_by_resource(usage), self.settings).items():
             arrived[resource] = arrived.get(resource, 0) + grains
 
@@ -136,12 +139,6 @@ class Turns:
         interval = self.settings.sampling_interval_s
         moves = any(one.history or one.used for one in self.accounts.values())
         return self._sampled + interval if interval > 0 and moves else None
-
-    def _account(self, key: Key) -> LocalQueueAccount:
-        account = self.accounts.get(key)
-        if account is None:
-            account = self.accounts[key] = LocalQueueAccount()
-        return account
 
     def _note_change(self, key: Key, account: LocalQueueAccount) -> None:
         account.usage = None
