@@ -22,7 +22,7 @@ TOPOLOGY = (
 )
 
 
-NOT_YET = {"lines of state, without credits": 4_671}
+NOT_YET = {"lines of state, without credits": 4_668}
 """What is larger than its bar, and how large it may be until that is met: less with each change."""
 
 

@@ -96,10 +96,8 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
     if holder.evicted and holder.elsewhere is not None and memory.settings.rules.moves:
         memory.places.unsettled.add(key)
     memory.note_charge(holder)
-    if old is not None and (old.holder.queue, old.holder.local_queue) != (
-        holder.queue,
-        holder.local_queue,
-    ):
+    doors = holder.queue, holder.local_queue
+    if old is not None and (old.holder.queue, old.holder.local_queue) != doors:
         memory.note_charge(old.holder)
     is_news = old is None or old.holder.stake != holder.stake
     protects = holder.stake is not None and memory.settings.rules.weighs_work and is_news

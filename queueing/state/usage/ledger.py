@@ -233,15 +233,9 @@ class Ledger:
         Their places were charged before.
         """
         for charge in self.charges_of(name):
-            kept = charge.holder.elsewhere
-            self._weigh(
-                replace(
-                    charge.holder,
-                    usage=without_places(charge.holder.usage),
-                    elsewhere=None if kept is None else without_places(kept),
-                ),
-                1,
-            )
+            holder, kept = charge.holder, charge.holder.elsewhere
+            later = None if kept is None else without_places(kept)
+            self._weigh(replace(holder, usage=without_places(holder.usage), elsewhere=later), 1)
         for holder in self.rolls.get(name, NOBODY).promised.values():
             self.tree.add_usage(name, without_places(holder.usage))
 
