@@ -6,8 +6,17 @@ from dataclasses import replace
 import pytest
 
 from queueing.core.decisions import Admit, Outcome, Place, Preempt, Verdict, Wait
-from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, PreemptionPolicy, WorkloadFact
-from queueing.core.names import Key, QueueName
+from queueing.core.devices import DeviceOffer
+from queueing.core.facts import (
+    ClusterQueueFact,
+    Fact,
+    Gone,
+    Kind,
+    NodeDevicesFact,
+    PreemptionPolicy,
+    WorkloadFact,
+)
+from queueing.core.names import FlavorName, Key, QueueName
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME
 from queueing.state.engine import Engine
@@ -23,7 +32,7 @@ from queueing.testing.builders import (
     workload,
 )
 from queueing.testing.invariants import check_invariants
-from tests.state.hosts import QUEUE, node, on, used
+from tests.state.hosts import CPU, QUEUE, node, on, used
 
 MODES = [Settings(compatibility=one) for one in Compatibility]
 OBJECTS: tuple[Fact, ...] = (*QUEUE, node("n", 4))
@@ -31,6 +40,11 @@ OBJECTS: tuple[Fact, ...] = (*QUEUE, node("n", 4))
 
 def pending(name: str, cpu: int) -> WorkloadFact:
     return workload(name, {"cpu": cpu * 1000}, local_queue="team/main")
+
+
+def devices(name: str, free: int) -> NodeDevicesFact:
+    """Return so many free cores of a node, as if they were devices."""
+    return NodeDevicesFact(name=name, free={FlavorName("default"): {CPU: free * 1000}})
 
 
 def holding(name: str, cpu: int, host: str, *, queue: str = "main") -> WorkloadFact:
@@ -87,6 +101,27 @@ def test_a_node_that_is_cordoned_or_gone_takes_nobody(engine: Engine) -> None:
     engine.observe(Gone(Kind.NODE, "n"))
     engine.observe(pending("v", 1))
     assert decided(engine) == ["Wait team/v"]
+
+
+def test_devices_of_a_node_that_become_free_admit_who_waited_for_them(engine: Engine) -> None:
+    engine.observe(replace(flavor(topology="hosts"), on_nodes={CPU: 0}))
+    engine.observe(pending("w", 3))
+    assert decided(engine) == ["Wait team/w"]
+    engine.observe(devices("n", 4))
+    assert decided(engine) == ["Admit team/w"]
+    engine.observe(pending("v", 2))
+    assert decided(engine) == ["Wait team/v"]
+    engine.observe(devices("n", 3))
+    assert decided(engine) == []
+    engine.observe(devices("n", 5))
+    assert decided(engine) == ["Admit team/v"]
+
+
+def test_offers_of_devices_that_change_leave_the_tree_as_it_is(engine: Engine) -> None:
+    made = flavor(topology="hosts")
+    before = engine._memory.tree.forest.tree(made.name)
+    engine.observe(replace(made, devices={"shape": DeviceOffer(amount=1)}))
+    assert engine._memory.tree.forest.tree(made.name) is before
 
 
 def test_what_was_placed_before_is_not_given_twice(engine: Engine) -> None:
