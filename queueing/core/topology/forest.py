@@ -189,14 +189,19 @@ class Forest:
         for tree in self._trees(self._memories):
             tree.set_others(node, usage)
 
-    def set_devices(self, node: str, free: DevicesOfNode) -> None:
-        """Say which devices of a node's own are free, as others leave them."""
-        self._devices.pop(node, None)
+    def set_devices(self, node: str, free: DevicesOfNode) -> bool:
+        """Say which devices of a node's own are free, as others leave them; True if more are."""
+        before = self._devices.pop(node, {})
         if free:
             self._devices[node] = free
         for name in self._memories:
             for one in self.memories(name):
                 one.tree.set_devices(node, free.get(name, NONE))
+        return any(
+            amount > before.get(flavor, NONE).get(one, 0)
+            for flavor, amounts in free.items()
+            for one, amount in amounts.items()
+        )
 
     def memory(self, flavor: FlavorName, topology: str | None = None) -> Memory:
         """Return tree and counts of one of a flavor's topologies, by default of its own.

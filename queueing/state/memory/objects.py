@@ -198,13 +198,7 @@ class Objects:
                 return Ripple(nodes=freed, others=node_name)
             case NodeDevicesFact(name=node_name):
                 free = new.free if isinstance(new, NodeDevicesFact) else {}
-                held = old.free if isinstance(old, NodeDevicesFact) else {}
-                self.tree.forest.set_devices(node_name, free)
-                freed = any(
-                    amount > held.get(flavor, {}).get(one, 0)
-                    for flavor, amounts in free.items()
-                    for one, amount in amounts.items()
-                )
+                freed = self.tree.forest.set_devices(node_name, free)
                 return Ripple(nodes=freed, others=node_name)
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
