@@ -1,4 +1,4 @@
-"""How long the laws are tried: one life with the fast tests, thousands at length.
+"""How long the laws are tried: one life with the fast tests, over a hundred at length.
 
 At length, Hypothesis draws lives and shrinks them. A seeded generator gives several times as many
 in the same time; what fails there is cut down to the steps and objects that it takes.
@@ -38,8 +38,8 @@ Hold = Callable[..., None]
 QUEUEING = MODES[:3]
 """All but the mode in which the differences from Kueue are off."""
 SEEDS_ALWAYS = 3
-MANY = 30
-SEEDS_MANY = 150
+MANY = 10
+SEEDS_MANY = 110
 SEEDS = 2**32
 LIFE_MAX_S = 120.0
 """CPU seconds that a law may take in one life; most take less than one."""
@@ -83,7 +83,7 @@ def hold(law: Law, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> 
 
 
 def hold_at_length(law: Law, mode: str, rare: Table = EVERYTHING, *, size: int = SIZE) -> None:
-    """Try a law in thousands of lives, others each time but for a few."""
+    """Try a law in over a hundred lives, others each time but for a few."""
     first = _own_seed(law, mode)
     life_of = partial(seeded, mode=mode, rare=rare, size=size)
     try_lives(law, life_of, mode, range(first, first + SEEDS_ALWAYS))

@@ -60,7 +60,7 @@ CASES = [
     for mode in modes
 ]
 FEW = CASES[::4]
-MANY = 80
+MANY = 30
 
 
 def contended(seed: int, mode: str) -> Life:

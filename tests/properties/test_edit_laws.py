@@ -18,7 +18,7 @@ from tests.properties.test_rebuild_laws import nobody_waits_whom_a_new_engine_wo
 from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
 
 FEW = CASES[2::9]
-MANY = 40
+MANY = 12
 
 
 def edited(seed: int, mode: str) -> Life:

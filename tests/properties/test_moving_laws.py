@@ -21,7 +21,7 @@ from tests.properties.test_placed_laws import an_admission_takes_only_what_is_fr
 from tests.properties.test_rest_laws import comes_to_rest
 from tests.properties.test_usage_laws import is_told
 
-MANY = 100
+MANY = 60
 
 
 def moving(seed: int, mode: str) -> Life:

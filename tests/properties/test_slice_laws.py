@@ -16,7 +16,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life, Step
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law
+from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law, seeded
 from tests.properties.test_preemption_laws import judgements, memories
 from tests.properties.test_rebuild_laws import (
     nobody_waits_whom_a_new_engine_would_admit,
@@ -174,6 +174,10 @@ def _hold(hold: Hold, law: Law, mode: str) -> None:
 @pytest.mark.parametrize("law", EVERYWHERE)
 def test_slices(hold: Hold, law: Law, mode: str) -> None:
     _hold(hold, law, mode)
+
+
+def test_a_life_in_which_a_group_had_two_flavors_broke_a_law_once() -> None:
+    slices_of_a_job_have_the_same_flavors(sliced(seeded(1080, "as Kueue")))
 
 
 @AT_BOTH_LENGTHS
