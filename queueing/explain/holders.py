@@ -40,7 +40,8 @@ def _all(
 ) -> Iterator[tuple[Holder, FlavorResource]]:
     names = memory.trees.members.get(node.root, ())
     held = (one.holder for name in names for one in memory.ledger.charges_of(name))
-    kept = (one for one in memory.ledger.promised.values() if one.queue in names)
+    promised = memory.ledger.promised.values()
+    kept = (one for one in promised if memory.root_of(one.queue) is node.root)
     for holder in chain(held, kept):
         for one in short:
             if holder.usage.get(one):

@@ -127,7 +127,9 @@ def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: 
     names = memory.trees.members.get(node.root, ())
     lines = [memory.queues[name] for name in names if name in memory.queues]
     kept = [
-        one.usage.get(resource, 0) for one in memory.ledger.promised.values() if one.queue in names
+        one.usage.get(resource, 0)
+        for one in memory.ledger.promised.values()
+        if memory.root_of(one.queue) is node.root
     ]
     free = node.cell(resource).available()
     own = missing + max(0, -free)
