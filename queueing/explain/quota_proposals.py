@@ -81,9 +81,11 @@ def passing(memory: Memory, name: QueueName) -> Iterator[Proposal]:
 
 def more_quota(memory: Memory, ruling: Ruling) -> Iterator[Proposal]:
     """Propose larger quotas and limits, for this workload alone, then for all that wait."""
-    short = lacking(ruling)
+    lacked, node = lacking(ruling), ruling.entry.node
+    # a flavor that has none of a resource in the whole tree is not given some, if another would do
+    some = {one: amount for one, amount in lacked.items() if node.cell(one).potential()}
+    short = some or lacked
     queue = memory.objects.queues[ruling.head.queue]
-    node = ruling.entry.node
     for resource, missing in short.items():
         for more in _amounts(memory, ruling, resource, missing):
             made = _with_quota(queue, resource, partial(_raised, more=more))

@@ -1,10 +1,11 @@
 """What will have a waiting workload judged again."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from queueing.core.admissibility import refusal
 from queueing.core.decisions import BARRED, Mode, Reason, Wait
 from queueing.core.facts import WorkloadFact
+from queueing.core.names import FlavorResource
 from queueing.core.quantities import quantity
 from queueing.explain.model import Wake
 from queueing.explain.place import blocking_front
@@ -31,7 +32,9 @@ def of_held(fact: WorkloadFact, held: Held) -> Iterator[Wake]:
     yield Wake(event="Object", text=text)
 
 
-def of_item(memory: Memory, item: Item, wait: Wait, *, short: bool) -> Iterator[Wake]:
+def of_item(
+    memory: Memory, item: Item, wait: Wait, *, short: Collection[FlavorResource]
+) -> Iterator[Wake]:
     """Yield what will have a queued workload judged again; `short` of quota that others hold."""
     name, peers, fact = item.peers.queue, item.peers, item.fact
     if not memory.objects.is_active(name):
@@ -56,21 +59,23 @@ def of_item(memory: Memory, item: Item, wait: Wait, *, short: bool) -> Iterator[
     if wait.reason in BARRED:
         yield Wake(event="Object", text="the budget or the credit policy allows it")
     if short:
-        yield from _released(memory, item)
+        yield from _released(memory, item, short)
     yield Wake(event="QuotaChange", text="quotas, cohorts or flavors of its tree change")
 
 
-def _released(memory: Memory, item: Item) -> Iterator[Wake]:
-    """Say what has to be released."""
+def _released(memory: Memory, item: Item, short: Collection[FlavorResource]) -> Iterator[Wake]:
+    """Say what has to be released, of what it is short of if that is among it."""
     peers = item.peers
-    shelved = False
-    for (_, one, priority), amount in peers.asked.items():
-        if one is not None:
-            shelved = True
-            told_of = f"{quantity(one.resource, amount)} {one.resource} of flavor {one.flavor}"
-            victims = "" if priority is None else ", from free quota and from those it may preempt"
-            yield Wake(event="Release", text=f"{told_of} can be had{victims}")
-    if not shelved:
+    asked = [
+        (one, amount, priority)
+        for (_, one, priority), amount in peers.asked.items()
+        if one is not None
+    ]
+    for one, amount, priority in [each for each in asked if each[0] in short] or asked:
+        told_of = f"{quantity(one.resource, amount)} {one.resource} of flavor {one.flavor}"
+        victims = "" if priority is None else ", from free quota and from those it may preempt"
+        yield Wake(event="Release", text=f"{told_of} can be had{victims}")
+    if not asked:
         root = memory.root_of(peers.queue)
         tree = "its queue" if root is None or root.is_queue else f"the tree of cohort {root.name}"
         yield Wake(event="Release", text=f"anybody in {tree} gives quota back")

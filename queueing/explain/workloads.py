@@ -1,5 +1,6 @@
 """The answer about one workload."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from queueing.core.decisions import Admit, Mode, Wait
@@ -51,6 +52,10 @@ def _waiting(memory: Memory, fact: WorkloadFact, wait: Wait, enough: Enough) -> 
         found = tuple(blockers.of_held(memory, fact, held))
     elif item is not None:
         found = tuple(blockers.of_queued(memory, fact, wait, ruling, enough))
+        hopeless = _hopeless(found)
+        found = tuple(sorted(found, key=lambda one: (one.pod_set, one.flavor) in hopeless))
+        hopeful = {one.flavor for one in found if (one.pod_set, one.flavor) not in hopeless}
+        short = {one: missing for one, missing in short.items() if one.flavor in hopeful}
     is_promised = any(one.kind == "Victims" for one in found)
     proposals, note = ([], "") if is_promised else find(memory, fact, ruling, enough)
     holders: tuple[Held, ...] = ()
@@ -62,7 +67,7 @@ def _waiting(memory: Memory, fact: WorkloadFact, wait: Wait, enough: Enough) -> 
         awaited = tuple(wakes.of_held(fact, held))
     elif item is not None:
         is_short = any(one.kind == "Quota" for one in found)
-        awaited = tuple(wakes.of_item(memory, item, wait, short=is_short))
+        awaited = tuple(wakes.of_item(memory, item, wait, short=short if is_short else ()))
     return _answer(
         memory,
         fact,
@@ -153,18 +158,30 @@ def _flavored(one: PodSetAssignment) -> Flavored:
 
 def _summary(found: tuple[Blocker, ...], wait: Wait) -> str:
     """Say in one sentence what blocks it most."""
-    short = {(one.pod_set, one.resource) for one in found if one.kind == "Quota"}
-    hopeful = [  # where one flavor would do, those that never could are no reason
-        one for one in found if one.kind != "Capacity" or (one.pod_set, one.resource) not in short
-    ]
+    hopeless = _hopeless(found)
+    hopeful = [one for one in found if (one.pod_set, one.flavor) not in hopeless]
     ranked = sorted(hopeful, key=lambda one: FIRST.index(one.kind) if one.kind in FIRST else 9)
     turn = next((one for one in found if one.kind == "Turn"), None)
     if turn is not None:
         return f"It waits: {turn.text}."
     if not ranked:
         return f"It waits: {wait.message[:1].lower()}{wait.message[1:]}."
-    more = len(found) - 1
-    return f"It waits: {ranked[0].text}{_beside(more)}."
+    return f"It waits: {ranked[0].text}{_beside(len(found) - 1)}."
+
+
+def _hopeless(found: Iterable[Blocker]) -> set[tuple[str, str]]:
+    """Return pod sets with flavors that could never serve them, though others could."""
+    never = {(one.pod_set, one.flavor) for one in found if one.kind == "Capacity"}
+    could = {
+        (one.pod_set, one.resource)
+        for one in found
+        if one.kind == "Quota" and (one.pod_set, one.flavor) not in never
+    }
+    return {
+        (one.pod_set, one.flavor)
+        for one in found
+        if one.kind == "Capacity" and (one.pod_set, one.resource) in could
+    }
 
 
 def _beside(more: int) -> str:
