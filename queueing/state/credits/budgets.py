@@ -5,9 +5,8 @@ cycle, from all that is charged then. That includes assumed admissions, so nothi
 twice.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from queueing.core.credits.allowance import Allowance, Limit
 from queueing.core.credits.facts import (
@@ -17,81 +16,14 @@ from queueing.core.credits.facts import (
     HolderKind,
     Member,
 )
-from queueing.core.credits.holding import Holding, seconds_left, seconds_of
+from queueing.core.credits.holding import Holding, seconds_of
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.policies import Policies
-from queueing.state.credits.purse import BudgetTerms, Purse
+from queueing.state.credits.purse import BudgetTerms, Purse, Run
 from queueing.state.usage.charges import Charge
-
-
-class Commitment(NamedTuple):
-    """What a charged workload may cost: `cost` micro-credits per second, `seconds` from `since`."""
-
-    uid: Uid
-    since: int
-    cost: int
-    seconds: int
-
-    def left(self, at: int) -> int:
-        """Return what it may still cost from a time on."""
-        return self.cost * seconds_left(self.since, self.seconds, at)
-
-
-class Commitments:
-    """By budget, the commitments of all charged workloads with a maximum execution time.
-
-    They are kept from cycle to cycle, and updated for workloads whose charge or status changed.
-    """
-
-    def __init__(
-        self, policies: Policies, over: Callable[[QueueName, Key | None], Sequence[Purse]]
-    ) -> None:
-        self._policies, self._over = policies, over
-        self._of: dict[str, dict[Key, Commitment]] = {}
-        self._under: dict[Key, tuple[str, ...]] = {}
-        """Workload → the budgets under which it has a commitment."""
-
-    def follow(
-        self,
-        charges: Mapping[Key, Charge],
-        workloads: Mapping[Key, WorkloadFact],
-        stirred: Iterable[Key] | None,
-    ) -> None:
-        """Bring commitments up to date with what is charged now.
-
-        `stirred` are the workloads whose charge or status may have changed; None for all, because
-        budgets, what they cover, or prices did.
-        """
-        if stirred is None:
-            self._of.clear()
-            self._under.clear()
-        for key in charges if stirred is None else stirred:
-            for name in self._under.pop(key, ()):
-                del self._of[name][key]
-            charge, fact = charges.get(key), workloads.get(key)
-            if charge is not None and fact is not None:
-                self._commit(charge, fact)
-
-    def left(self, name: str, at: int, *, without: Collection[Uid] = ()) -> int:
-        """Return what all workloads but some may still cost a budget from a time on."""
-        committed = self._of.get(name, {}).values()
-        return sum(one.left(at) for one in committed if one.uid not in without)
-
-    def _commit(self, charge: Charge, fact: WorkloadFact) -> None:
-        """Store the commitment of a workload under each budget that covers it."""
-        holder = charge.holder
-        names = tuple(one.fact.name for one in self._over(holder.queue, holder.local_queue))
-        seconds = seconds_of(fact) if names else None
-        if seconds is None:
-            return
-        cost, since = self._policies.cost(holder.queue, holder.usage), int(holder.reserved_at)
-        self._under[holder.key] = names
-        for name in names:
-            mine = self._of.setdefault(name, {})
-            mine[holder.key] = Commitment(holder.uid, since, cost, seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +56,8 @@ class Budgets:
         """Workloads admitted beyond a budget whose holding has not begun to count yet."""
         self.demoted: dict[Uid, None] = {}
         """Workloads that run beyond a budget, those of `decided` included."""
-        self._left: dict[str, Limit] = {}
-        self._commitments = Commitments(policies, self._purses_over)
+        self._under: dict[Key, list[Purse]] = {}
+        """Workload → the purses in which it is committed."""
         self._had = False
         """Whether there was any budget in the last cycle."""
         self._reshaped = False
@@ -184,11 +116,38 @@ class Budgets:
         if not self._had and not had:
             return BudgetChanges()
         reclassified = self._reclassify(charges)
-        self._commitments.follow(charges, workloads, stirred)
+        self._commit(charges, workloads, stirred)
         self._hold(ends)
         loosened = self._set_limits()
-        self.allowance = Allowance(self._limits, self._policies.prices_of) if self._left else None
+        self.allowance = Allowance(self._limits, self._policies.prices_of) if self._purses else None
         return BudgetChanges(loosened, had != self._had, reclassified)
+
+    def _commit(
+        self,
+        charges: Mapping[Key, Charge],
+        workloads: Mapping[Key, WorkloadFact],
+        stirred: Iterable[Key] | None,
+    ) -> None:
+        """Note in each purse what is charged under it now."""
+        if stirred is None:
+            self._under.clear()
+            for purse in self._purses:
+                purse.committed.clear()
+        for key in charges if stirred is None else stirred:
+            for purse in self._under.pop(key, ()):
+                del purse.committed[key]
+            charge, fact = charges.get(key), workloads.get(key)
+            seconds = None if fact is None else seconds_of(fact)
+            if charge is None or seconds is None:
+                continue
+            holder = charge.holder
+            over = self._purses_over(holder.queue, holder.local_queue)
+            if over:
+                cost = self._policies.cost(holder.queue, holder.usage)
+                run = Run(holder.uid, int(holder.reserved_at), cost, seconds)
+                self._under[key] = over
+                for purse in over:
+                    purse.committed[key] = run
 
     def _hold(self, ends: Iterable[tuple[int, Holding]]) -> None:
         """Compute what is held for running workloads, and for those that just ended.
@@ -197,7 +156,8 @@ class Budgets:
         """
         for purse in self._purses:
             beyond = () if purse.fact.blocks else self.demoted
-            purse.held = self._commitments.left(purse.fact.name, purse.at, without=beyond)
+            runs = (one for one in purse.committed.values() if one.uid not in beyond)
+            purse.held = sum(one.left(purse.at) or 0 for one in runs)
         for until, holding in ends:
             for purse in self._purses_over(holding.queue, holding.local_queue):
                 if purse.fact.blocks or holding.uid not in self.demoted:
@@ -209,23 +169,20 @@ class Budgets:
 
         Then another attempt is worthwhile for workloads that wait for a budget.
         """
-        before, self._left = self._left, {}
+        loosened, self._reshaped = self._reshaped, False
         for purse in self._purses:
-            policy, fact = self._policy_over(purse.fact), purse.fact
-            purse.unit = self._policies.unit if policy is None else policy.unit
+            policy, before, fact = self._policy_over(purse.fact), purse.limit.left, purse.fact
             purse.is_priced = policy is not None
-            self._left[fact.name] = Limit(
+            purse.limit = Limit(
                 name=fact.name,
                 grant=fact.grant,
                 left=purse.left,
                 ends_at=purse.span.end,
                 blocks=fact.blocks,
-                unit=purse.unit,
+                unit=self._policies.unit if policy is None else policy.unit,
             )
-        loosened, self._reshaped = self._reshaped, False
-        return loosened or any(
-            name in self._left and self._left[name].left > one.left for name, one in before.items()
-        )
+            loosened |= purse.limit.left > before
+        return loosened
 
     @property
     def next_at(self) -> int | None:
@@ -252,7 +209,7 @@ class Budgets:
         return [one for one in self._accounts.over(queue, local_queue) if isinstance(one, Purse)]
 
     def _limits(self, queue: QueueName, local_queue: Key | None) -> tuple[Limit, ...]:
-        return tuple(self._left[one.fact.name] for one in self._purses_over(queue, local_queue))
+        return tuple(one.limit for one in self._purses_over(queue, local_queue))
 
     def _cost(self, holding: Holding) -> int:
         return self._policies.cost(holding.queue, holding.usage)

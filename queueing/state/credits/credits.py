@@ -166,7 +166,7 @@ class Credits:
                 # What happened before the change counts by the earlier terms.
                 self._catch_up(now)
             self._reshape(at, bends=bends, started=started)
-            self.records.altered_at = at
+            self._presence.altered_at = at
         self._catch_up(now)
         self._accounts.advance(at)
         bent = self._measure(at, changed=changed)
@@ -197,8 +197,6 @@ class Credits:
     def _catch_up(self, now: float) -> None:
         """Plan what new statuses and grants say, and execute all events up to the ledgers' time."""
         self._presence.take_changes(self._around.workloads, self._around.charges, floor(now))
-        if self._presence.altered_at is not None:
-            self.records.altered_at, self._presence.altered_at = self._presence.altered_at, None
         self._grants.plan()
         self.records.at = floor(now) - self._policies.lag_s
         for when, events in self._agenda.due(self.records.at):

@@ -59,7 +59,8 @@ class Presence:
         self._ran: dict[tuple[Uid, int], Runs | None] = {}
         """Since when pods ran, if ever, of the leavers of stored accounts."""
         self.altered_at: int | None = None
-        """When the amount of a holding last changed, since no status contains that time."""
+        """When the amount of a holding, or the terms of ledgers, last changed: no status contains
+        that time. None once that is stored."""
 
     # News ---------------------------------------------------------------------------------------
 

@@ -10,25 +10,26 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
+from queueing.core.credits.allowance import Limit
 from queueing.core.credits.facts import BudgetAccountFact, BudgetFact
 from queueing.core.credits.holding import Holding, seconds_left
-from queueing.core.names import Uid
+from queueing.core.names import Key, Uid
 from queueing.state.credits.account import Account, Numbered, remaining
 
 
 @dataclass(slots=True)
-class Counted:
-    """A holding that a purse counts; `cost` in micro-credits per second."""
+class Run:
+    """A workload that costs `cost` micro-credits per second, for `seconds` from `since` on."""
 
     uid: Uid
     since: int
     cost: int
-    may_last: int | None
+    seconds: int | None
     covered: bool = True
 
-    def hold(self, at: int) -> int | None:
+    def left(self, at: int) -> int | None:
         """Return what it may still cost; None if the workload has no maximum execution time."""
-        seconds = self.may_last
+        seconds = self.seconds
         return None if seconds is None else self.cost * seconds_left(self.since, seconds, at)
 
 
@@ -47,12 +48,17 @@ class Purse(Account[BudgetTerms]):
         self.fact, self._cost = terms
         self.at, self.span = at, self.fact.period.at(at)
         self.spent = 0
+        self.committed: dict[Key, Run] = {}
+        """All that is charged under it and has a maximum execution time, as of the last cycle."""
         self.held = 0
-        """What running workloads may still cost, as of the last cycle."""
-        self.unit, self.is_priced = "", False
-        """The unit of the policy that prices the holder, if there are both, as of then."""
+        """What of that may still be spent, as of then."""
+        fact = self.fact
+        self.limit = Limit(fact.name, fact.grant, left=0, ends_at=self.span.end, unit="")
+        """What it leaves for admissions, as of then; less for each of them."""
+        self.is_priced = False
+        """Whether the holder is there, and a policy prices it, as of then."""
         self._rate = 0
-        self._counted: dict[int, Counted] = {}
+        self._counted: dict[int, Run] = {}
         self._known: dict[Uid, None] = {}
         """Workloads that the stored account names as running beyond the budget. All other holdings
         that began by its time were covered."""
@@ -78,7 +84,7 @@ class Purse(Account[BudgetTerms]):
     def count(self, token: int, holding: Holding, _when: int, sign: int) -> None:
         """Count a holding, which is covered if that is possible, or end it."""
         if sign > 0:
-            one = Counted(holding.uid, holding.since, self._cost(holding), holding.may_last)
+            one = Run(holding.uid, holding.since, self._cost(holding), holding.may_last)
             one.covered = self.fact.blocks or self._is_covered(one)
             self._counted[token] = one
             self._rate += one.cost if one.covered else 0
@@ -131,7 +137,7 @@ class Purse(Account[BudgetTerms]):
             spent=self.spent,
             held=self.held,
             left=self.left,
-            unit=self.unit,
+            unit=self.limit.unit,
             opportunistic=self.opportunistic(),
             leavers=remaining(leavers, self.at),
             bound=self.is_priced,
@@ -149,15 +155,15 @@ class Purse(Account[BudgetTerms]):
             self._known.pop(one.uid, None)
             self._rate += one.cost
 
-    def _is_covered(self, one: Counted) -> bool:
+    def _is_covered(self, one: Run) -> bool:
         """Say whether a new holding is covered, or was covered by the stored account."""
         if one.since <= self.read_at:
             return one.uid not in self._known
         return self._may_cover(one)
 
-    def _may_cover(self, one: Counted) -> bool:
-        needed = one.hold(self.at)
+    def _may_cover(self, one: Run) -> bool:
+        needed = one.left(self.at)
         if one.cost == 0 or needed is None:
             return one.cost == 0
-        holds = sum(other.hold(self.at) or 0 for other in self._counted.values() if other.covered)
+        holds = sum(other.left(self.at) or 0 for other in self._counted.values() if other.covered)
         return self.spent + holds + needed <= self.fact.grant

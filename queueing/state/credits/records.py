@@ -41,8 +41,6 @@ class Records:
     ) -> None:
         self._accounts, self._presence, self._policies = accounts, presence, policies
         self._grants, self._workloads = grants, workloads
-        self.altered_at: int | None = None
-        """When the terms of ledgers, or the amount of a holding, changed: see `is_altered`."""
         self.at = 0
         """The time of the ledgers."""
 
@@ -70,9 +68,10 @@ class Records:
         It should after a change of quotas, prices or reclaimable pods, since no object contains the
         time of that. A restart from what is stored after it counts by the same terms.
         """
-        if self.altered_at is None or self.altered_at > self.at:
+        presence = self._presence
+        if presence.altered_at is None or presence.altered_at > self.at:
             return False
-        self.altered_at = None
+        presence.altered_at = None
         return True
 
     # What the stored objects include ------------------------------------------------------------
