@@ -5,15 +5,22 @@ What an object becomes of Jobs and pods is left to the real controllers and simu
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
+import msgspec
+
 from e2e.api import Api, holds
+from e2e.described import kind_name
+from e2e.objects import IMAGE
 from e2e.wire import ApiError, Object
 from e2e.world import World
 from queueing.cli.local.owners import Made, job_set, ray_cluster
+from queueing.kinds.pod_sets import PodSet
+from tests.kinds.rows import ROWS, Row, viewed
 
 JOB, POD = "Job", "Pod"
 JOB_SET, TRAIN_JOB = "jobset.x-k8s.io/v1alpha2/JobSet", "trainer.kubeflow.org/v1alpha1/TrainJob"
@@ -21,7 +28,16 @@ RAY_CLUSTER, RAY_JOB = "ray.io/v1/RayCluster", "ray.io/v1/RayJob"
 APP_WRAPPER = "workload.codeflare.dev/v1beta2/AppWrapper"
 RUNTIME = "trainer.kubeflow.org/v1alpha1/ClusterTrainingRuntime"
 OVER = "queueing.test/over"
-"""Annotation of a RayJob whose entry point has ended."""
+"""Annotation of a RayJob whose entry point has ended, or that Ray refuses: how."""
+ENDS = {
+    "Succeeded": {
+        "jobDeploymentStatus": "Complete",
+        "jobStatus": "SUCCEEDED",
+        "message": "trained",
+    },
+    "Failed": {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": "oom"},
+    "refused": {"jobDeploymentStatus": "ValidationFailed"},
+}
 EVERY_S = 0.3
 _GONE = frozenset({404, 409})
 Play = Callable[[Object, Sequence[Object], str], Made]
@@ -30,10 +46,11 @@ Play = Callable[[Object, Sequence[Object], str], Made]
 def ray_job(thing: Object, clusters: Sequence[Object], now: str) -> Made:
     """Return the RayCluster of a RayJob, with its labels, and its status."""
     del now
-    over = OVER in (thing["metadata"].get("annotations") or {})
-    if over or thing["spec"].get("suspend"):
-        state = {"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED", "message": "trained"}
-        return [], state if over else {"jobDeploymentStatus": "Suspended" if not clusters else ""}
+    over = (thing["metadata"].get("annotations") or {}).get(OVER)
+    if over is not None:
+        return [], ENDS[over]
+    if thing["spec"].get("suspend"):
+        return [], {"jobDeploymentStatus": "Suspended" if not clusters else "Suspending"}
     meta = {"name": f"{thing['metadata']['name']}-cluster", "labels": thing["metadata"]["labels"]}
     spec = thing["spec"]["rayClusterSpec"]
     made = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": meta, "spec": spec}
@@ -73,6 +90,11 @@ def app_wrapper(thing: Object, jobs: Sequence[Object], now: str) -> Made:
     metadata = {key: info[key] for key in ("labels", "annotations") if key in info}
     rest = {key: value for key, value in info.items() if key not in metadata}
     merge(made["spec"]["template"], {"metadata": metadata, "spec": rest})
+    if (
+        any(holds(one, "Failed") for one in jobs)
+        or thing.get("status", {}).get("phase") == "Failed"
+    ):
+        return [], {"phase": "Failed", "conditions": [condition("ResourcesDeployed", true=False)]}
     done = [one for one in jobs if holds(one, "Complete")]
     if thing["spec"].get("suspend") and not done:
         held = [condition("QuotaReserved", true=bool(jobs))]
@@ -80,6 +102,42 @@ def app_wrapper(thing: Object, jobs: Sequence[Object], now: str) -> Made:
     ready = any(one.get("status", {}).get("ready") for one in jobs)
     states = [condition("QuotaReserved", true=not done), condition("PodsReady", true=ready)]
     return [made], {"phase": "Succeeded" if done else "Running", "conditions": states}
+
+
+def of_pods(row: Row) -> Play:
+    """Return what plays a kind by what its description reads: pods by its pod sets, statuses."""
+    running = {**row.statuses["active"], **row.statuses["ready"]}
+
+    def play(thing: Object, pods: Sequence[Object], now: str) -> Made:
+        del now
+        view, name = viewed(row, thing), thing["metadata"]["name"]
+        if view.ended is not None:
+            return list(pods), thing["status"]
+        wanted = (
+            [] if view.suspended else [pod for one in view.pod_sets for pod in made_of(name, one)]
+        )
+        phases = Counter(one["status"].get("phase") for one in pods)
+        if wanted and phases["Failed"]:
+            return list(pods), row.statuses["failed"]
+        if wanted and phases["Succeeded"] == len(wanted):
+            return list(pods), row.statuses["succeeded"]
+        if wanted and phases["Running"] + phases["Succeeded"] == len(wanted):
+            return wanted, running
+        # Who is about to make pods says so before.
+        return wanted, row.statuses["active"] if wanted or pods else {}
+
+    return play
+
+
+def made_of(name: str, pod_set: PodSet) -> Iterator[Object]:
+    """Yield the pods of a pod set."""
+    template = msgspec.json.decode(pod_set.template)
+    for at in range(pod_set.count):
+        meta = {**template.get("metadata", {}), "name": f"{name}-{pod_set.name}-{at}"}
+        spec = {**template["spec"], "restartPolicy": "Never"}
+        for container in spec["containers"]:  # those of Spark get theirs from its operator
+            container.setdefault("image", IMAGE)
+        yield {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
 def condition(kind: str, *, true: bool) -> Object:
@@ -162,6 +220,8 @@ def acting(space: World, *kinds: str, runtime: Object | None = None) -> Iterator
         APP_WRAPPER: (JOB, app_wrapper),
         TRAIN_JOB: (JOB_SET, lambda one, sets, now: train_job(one, sets, now, runtime or {})),
     }
+    suspended = {kind_name(row): row for row in ROWS if row.stopped_by == "suspension"}
+    plays |= {one: (POD, of_pods(suspended[one])) for one in suspended.keys() - plays.keys()}
     actor = Actor(space, {one: plays[one] for one in kinds})
     over = threading.Event()
     thread = threading.Thread(target=actor.run, args=(over,))

@@ -4,7 +4,7 @@ Kinds of others are served by definitions that keep every field; their controlle
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from e2e.api import Api
@@ -48,9 +48,12 @@ def definition(named: KindResource, *, namespaced: bool = True) -> Object:
 
 
 @contextmanager
-def served(api: Api) -> Iterator[None]:
-    """Have a definition of each kind that is not Kubernetes' own, and delete them in the end."""
-    kinds = [kind_of(row.framework) for row in ROWS]
+def served(api: Api, *, but: Collection[str] = ()) -> Iterator[None]:
+    """Have a definition of each kind that is not Kubernetes' own, and delete them in the end.
+
+    Left out are the frameworks `but`.
+    """
+    kinds = [kind_of(row.framework) for row in ROWS if row.framework not in but]
     wanted = [definition(one.spec.resource) for one in kinds]
     wanted += [
         definition(one.resource, namespaced=one.namespaced)

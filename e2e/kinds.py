@@ -34,6 +34,7 @@ KINDS: dict[str, Resource] = {
     "ResourceQuota": Resource("v1", "resourcequotas", namespaced=True),
     "LimitRange": Resource("v1", "limitranges", namespaced=True),
     "Job": Resource("batch/v1", "jobs", namespaced=True),
+    "JobSet": Resource("jobset.x-k8s.io/v1alpha2", "jobsets", namespaced=True),
     "Deployment": Resource("apps/v1", "deployments", namespaced=True),
     "StatefulSet": Resource("apps/v1", "statefulsets", namespaced=True),
     "Lease": Resource("coordination.k8s.io/v1", "leases", namespaced=True),

@@ -137,7 +137,7 @@ def test_what_is_made_of_what_could_be_queued_is_charged_once(
         wait_workload(space, lambda one: holds(one, "PodsReady"), "back, and ready")
         assert_made_of(space, nest)
         if nest.endless:
-            end = {"metadata": {"annotations": {OVER: "true"}}}
+            end = {"metadata": {"annotations": {OVER: "Succeeded"}}}
             space.api.patch(nest.kind, NAME, end, namespace=space.namespace)
         done = wait_workload(space, lambda one: holds(one, "Finished"), "finished")
         assert condition(done, "Finished")["reason"] == "Succeeded"

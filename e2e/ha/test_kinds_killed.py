@@ -2,44 +2,53 @@
 
 import os
 import random
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
 
 import pytest
 
 from e2e import described
-from e2e.actors import APP_WRAPPER, JOB, JOB_SET, OVER, RAY_CLUSTER, RAY_JOB, TRAIN_JOB, acting
-from e2e.api import condition, holds
+from e2e.actors import RUNTIME, acting
+from e2e.api import holds
 from e2e.cluster import Cluster
-from e2e.controller.test_nesting import ray_of, runtime_of, training_of, wrapping_of
-from e2e.ha.history import Audit
+from e2e.contended import make_contended_queue
+from e2e.described import kind_name, seen
+from e2e.ha.history import Audit, History
 from e2e.ha.replicas import SHORT_LEASE, epoch_of, wait_leader
-from e2e.nodes import POOL
-from e2e.objects import (
-    PRIORITY_CLASS,
-    QUEUE_NAME,
-    Pods,
-    cluster_queue,
-    flavor,
-    job,
-    local_queue,
-    workload_priority,
-)
+from e2e.ha.users_of_kinds import Users, owners_of
+from e2e.kinds_in_use import GANG, GROUP, USES, runtime_of
+from e2e.objects import Pods
 from e2e.product import Controller
-from e2e.quota import Ledger, wait_nothing_held
+from e2e.quota import Ledger, amount, wait_nothing_held
+from e2e.serving_kinds import GATE, groups_played
 from e2e.wire import Object
 from e2e.world import World
-from queueing.kinds.registry import QUEUED
+from queueing.kinds.registry import POD, QUEUED
+from tests.kinds.rows import ROWS
 
 KILLS = int(os.environ.get("QUEUEING_E2E_KILLS", "6"))
-"""How many leaders are killed; 50 is a long run, of ten minutes."""
-GANG, SIZE = "queueing.dev/gang", "queueing.dev/gang-size"
+"""How many leaders are killed; 50 is a long run, of a quarter of an hour."""
 LONGEST_S = 3.0
-"""A leader lives for at most so long after the last objects came."""
-END_S = 240.0
-SETTINGS = {**SHORT_LEASE, "integrations": {"frameworks": sorted(QUEUED)}}
-CPU = "8"
-TOP = (JOB, JOB_SET, RAY_JOB, TRAIN_JOB, APP_WRAPPER)
+"""A leader lives for at most so long after users have acted."""
+STALL_S = 120.0
+"""Objects in flight run for seconds, and there are never more than one of each kind: when nobody
+has ended for so long, somebody is lost."""
+HALF_S = 45.0
+"""A start or end of a gang that two takeovers interrupt, on a machine under load."""
+TOO_MANY_S = 15.0
+"""Controllers of others tell of their pods within so long; before, quota may be free too early."""
+CPU = "12"
+SETTINGS = {
+    **SHORT_LEASE,
+    "integrations": {"frameworks": sorted({*QUEUED, POD})},
+    "featureGates": {"SparkApplicationIntegration": True},
+}
+SUSPENDED = [row for row in ROWS if row.stopped_by == "suspension"]
+PLAYED = [kind_name(row) for row in SUSPENDED if row.framework != "batch/job"]
+MANAGED = "kueue.x-k8s.io/managed"
 Launch = Callable[..., Controller]
 
 
@@ -50,115 +59,114 @@ def kinds(installed: Cluster) -> Iterator[None]:
         yield
 
 
-class Users:
-    """Submit an object of each kind, and a gang of two kinds, at a time."""
+class Over:
+    """For how long something was so that may be so for a moment only."""
 
-    def __init__(self, space: World, seed: int) -> None:
-        self._space, self._dice = space, random.Random(seed)
-        self.queued = 0
-        """Workloads that there will be."""
+    def __init__(self) -> None:
+        self.longest_s = 0.0
+        self._since: dict[str, float] = {}
+        self._guard = threading.Lock()
 
-    def begin(self) -> None:
-        space = self._space
-        space.make(
-            flavor(space.name("any"), nodeLabels=POOL),
-            cluster_queue(
-                space.name("cq"),
-                {space.name("any"): {"cpu": CPU}},
-                preemption={"withinClusterQueue": "LowerPriority"},
-            ),
-            local_queue(space.namespace, "team", space.name("cq")),
-            workload_priority(space.name("urgent"), 1000),
-        )
-        space.api.apply(runtime_of(self._pods()))
-        space.wait_for_queue("team")
-
-    def submit(self) -> None:
-        number, pods = self.queued, self._pods()
-        self._create(JOB_SET, f"set-{number}", set_of(pods))
-        self._create(RAY_JOB, f"ray-{number}", ray_of(Pods(run_s=None)))
-        self._create(TRAIN_JOB, f"train-{number}", training_of(pods))
-        wrapped = wrapping_of(pods)
-        wrapped["components"][0]["template"]["metadata"]["name"] = f"wrap-{number}-job"
-        self._create(APP_WRAPPER, f"wrap-{number}", wrapped)
-        urgent = {PRIORITY_CLASS: self._space.name("urgent")}
-        self._make_job(f"urgent-{number}", urgent, {}, parallelism=3)
-        gang, size = {GANG: f"g-{number}"}, {SIZE: "2"}
-        self._make_job(f"feed-{number}", gang, size)
-        self._create(JOB_SET, f"gang-{number}", set_of(pods), labels=gang, annotations=size)
-        self.queued += 6
-
-    def end_rays(self) -> None:
-        """Let the entry points of RayJobs whose clusters are ready end."""
-        for one in self._space.api.items(RAY_JOB, self._space.namespace):
-            status = one.get("status", {})
-            if status.get("rayClusterStatus", {}).get("state") == "ready":
-                change = {"metadata": {"annotations": {OVER: "true"}}}
-                name = one["metadata"]["name"]
-                self._space.api.patch(RAY_JOB, name, change, namespace=self._space.namespace)
-
-    def _pods(self) -> Pods:
-        return Pods(cpu="500m", run_s=self._dice.choice((1.0, 3.0)))
-
-    def _make_job(self, name: str, labels: Object, notes: Object, *, parallelism: int = 1) -> None:
-        space = self._space
-        made = job(
-            space.namespace,
-            name,
-            queue="team",
-            labels=labels,
-            parallelism=parallelism,
-            pods=Pods(cpu="1", run_s=2.0),
-        )
-        made["metadata"].setdefault("annotations", {}).update(notes)
-        space.api.create(made)
-
-    def _create(
-        self,
-        named: str,
-        name: str,
-        spec: Object,
-        labels: Object | None = None,
-        annotations: Object | None = None,
-    ) -> None:
-        api_version, _, kind = named.rpartition("/")
-        meta = {
-            "name": name,
-            "namespace": self._space.namespace,
-            "labels": {QUEUE_NAME: "team", **(labels or {})},
-            "annotations": annotations or {},
-        }
-        body = {"apiVersion": api_version, "kind": kind, "metadata": meta}
-        self._space.api.create({**body, "spec": {**spec, "suspend": True}})
+    def tell(self, what: str, *, holds_now: bool) -> None:
+        now = time.monotonic()
+        with self._guard:
+            if holds_now:
+                self.longest_s = max(self.longest_s, now - self._since.setdefault(what, now))
+            elif what in self._since:
+                self.longest_s = max(self.longest_s, now - self._since.pop(what))
 
 
-def set_of(pods: Pods) -> Object:
-    job_spec = {"parallelism": 2, "completions": 2, "template": pods.template()}
-    return {"replicatedJobs": [{"name": "w", "replicas": 2, "template": {"spec": job_spec}}]}
+class PodsOnNodes:
+    """Follows each version of the pods: those that run ask for no more than there is quota."""
+
+    def __init__(self) -> None:
+        self.over, self.most = Over(), Decimal(0)
+        self._asked: dict[str, Decimal] = {}
+
+    def take(self, event: Object) -> None:
+        pod = event["object"]
+        name, gone = pod["metadata"]["name"], event["type"] == "DELETED"
+        self._asked.pop(name, None)
+        if not gone and pod["spec"].get("nodeName") and is_alive(pod):
+            self._asked[name] = sum(
+                (
+                    amount(one.get("resources", {}).get("requests", {}).get("cpu", "0"))
+                    for one in pod["spec"]["containers"]
+                ),
+                Decimal(0),
+            )
+        total = sum(self._asked.values(), Decimal(0))
+        self.most = max(self.most, total)
+        self.over.tell("pods on nodes", holds_now=total > amount(CPU))
+
+
+def is_alive(pod: Object) -> bool:
+    ended = pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+    return not (ended or pod["metadata"].get("deletionTimestamp"))
+
+
+class Halves:
+    """Follows the members of gangs: one that is started in part is completed, or undone."""
+
+    def __init__(self) -> None:
+        self.over = Over()
+        self._suspended: dict[str, dict[str, bool]] = {}
+        self._guard = threading.Lock()
+
+    def take(self, event: Object) -> None:
+        item = event["object"]
+        gang = (item["metadata"].get("labels") or {}).get(GANG)
+        if gang is None or item["metadata"].get("ownerReferences"):
+            return
+        ended = any(holds(item, one) for one in ("Complete", "Completed", "Failed"))
+        with self._guard:
+            members = self._suspended.setdefault(gang, {})
+            if ended or event["type"] == "DELETED":
+                members.pop(item["metadata"]["name"], None)
+            else:
+                members[item["metadata"]["name"]] = bool(item["spec"].get("suspend"))
+            self.over.tell(gang, holds_now=len(set(members.values())) > 1)
+
+
+@contextmanager
+def following(
+    cluster: Cluster, space: World, takers: Mapping[str, Callable[[Object], None]]
+) -> Iterator[list[History]]:
+    """Follow each version of some kinds."""
+    followers = [
+        History(cluster.api(), kind, space.namespace, take) for kind, take in takers.items()
+    ]
+    with ExitStack() as stack:
+        for one in followers:
+            stack.enter_context(one)
+        yield followers
+        for one in followers:
+            one.end()
 
 
 def assert_none_runs_unadmitted(space: World) -> None:
-    """See it of all objects at a moment when nobody leads; what they are made of follows them."""
-    running = {
-        one["metadata"]["uid"]: f"{kind} {one['metadata']['name']}"
-        for kind in TOP
-        for one in space.api.items(kind, space.namespace)
-        if not (one["spec"].get("suspend") or has_ended(one))
-        and not one["metadata"].get("ownerReferences")
-    }
-    admitted = {
-        owner["uid"]
-        for one in space.api.items("Workload", space.namespace)
-        if holds(one, "Admitted")
-        for owner in one["metadata"].get("ownerReferences", [])
-    }
-    assert not {name for uid, name in running.items() if uid not in admitted}
-
-
-def has_ended(one: Object) -> bool:
-    status = one.get("status", {})
-    ended = any(holds(one, kind) for kind in ("Complete", "Completed", "Failed"))
-    return ended or "Succeeded" in (status.get("phase"), status.get("jobStatus", "").capitalize())
+    """See it of all objects and pods while nobody can write; what is owned follows its owner."""
+    found = space.api.items("Workload", space.namespace)
+    admitted = {uid for one in found if holds(one, "Admitted") for uid in owners_of(one)}
+    named = {one["metadata"]["name"] for one in found if holds(one, "Admitted")}
+    astray = [
+        f"{kind_name(row)} {one['metadata']['name']}"
+        for row in SUSPENDED
+        for one in space.api.items(kind_name(row), space.namespace)
+        if not one["metadata"].get("ownerReferences")
+        and one["metadata"]["uid"] not in admitted
+        and not seen(row, one).suspended
+        and seen(row, one).ended is None
+    ]
+    astray += [
+        f"Pod {one['metadata']['name']}"
+        for one in space.api.items("Pod", space.namespace, labels=f"{MANAGED}=true")
+        if is_alive(one)
+        and not any(gate["name"] == GATE for gate in one["spec"].get("schedulingGates", ()))
+        and one["metadata"]["uid"] not in admitted
+        and one["metadata"]["labels"].get(GROUP) not in named
+    ]
+    assert not astray, f"running unadmitted: {astray}"
 
 
 def test_killed_leaders_leave_no_half_start_and_lose_nothing_of_any_kind(
@@ -167,40 +175,69 @@ def test_killed_leaders_leave_no_half_start_and_lose_nothing_of_any_kind(
     dice = random.Random(2026)
     replicas = [controllers("one", SETTINGS), controllers("two", SETTINGS)]
     wait_leader(installed, replicas)
-    users = Users(space, 2026)
-    users.begin()
-    played = (JOB_SET, RAY_CLUSTER, RAY_JOB, TRAIN_JOB, APP_WRAPPER)
+    make_contended_queue(space, {"cpu": CPU, "memory": "1000Gi"})
+    runtime = runtime_of(Pods(cpu="500m", run_s=2.0))
+    space.api.apply(runtime)
+    users, pods, halves = Users(space, 2026), PodsOnNodes(), Halves()
     ledger = Ledger({(frozenset({space.name("cq")}), "cpu"): CPU})
+    followed: Mapping[str, Callable[[Object], None]] = {
+        "Pod": pods.take,
+        "Job": halves.take,
+        "JobSet": halves.take,
+    }
     with (
         Audit(installed, space.namespace, ledger) as audit,
-        acting(space, *played, runtime=runtime_of(Pods(cpu="500m", run_s=2.0))),
+        following(installed, space, followed) as followers,
+        acting(space, *PLAYED, runtime=runtime),
+        groups_played(installed.api(), space.namespace),
     ):
         for kill in range(KILLS):
-            users.submit()
+            users.act()
             time.sleep(dice.uniform(0.0, LONGEST_S))
             leader, epoch = wait_leader(installed, replicas), epoch_of(installed)
+            (other,) = (one for one in replicas if one is not leader)
+            other.freeze()
             leader.kill()
             assert_none_runs_unadmitted(space)
+            other.thaw()
             replicas.remove(leader)
             replicas.append(controllers(f"after-{kill}", SETTINGS))
             wait_leader(installed, replicas, after=epoch)
-            users.end_rays()
-        wait_all_finished(space, users)
-        wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+            users.look()
+            print(f"kill {kill}: ended {users.ended.total()}, in flight {users.left}")
+        drain(users)
+        assert users.ended.keys() == USES.keys(), "of each kind one came to its end"
+        wait_nothing_left(space)
         audit.check()
-    print(f"{users.queued} workloads of all kinds, {KILLS} leaders killed")
+        for one in followers:
+            one.check()
+    space.api.delete(RUNTIME, runtime["metadata"]["name"])
+    print(
+        f"{KILLS} leaders killed; ended {dict(users.ended)}; scaled {dict(users.scaled)};"
+        f" {users.replaced} pods of groups replaced; {len(audit.stopped)} Jobs stopped;"
+        f" at most {pods.most} cpu on nodes, for {pods.over.longest_s:.1f} s more than {CPU};"
+        f" gangs in part for {halves.over.longest_s:.1f} s"
+    )
+    assert pods.over.longest_s < TOO_MANY_S
+    assert halves.over.longest_s < HALF_S
 
 
-def wait_all_finished(space: World, users: Users) -> None:
-    """Wait until each Workload has finished well; nothing else is left of those that did not."""
-    ends, found = time.monotonic() + END_S, []
-    while time.monotonic() < ends:
-        users.end_rays()
-        found = space.api.items("Workload", space.namespace)
-        over = [condition(one, "Finished") for one in found if holds(one, "Finished")]
-        if len(over) == len(found) == users.queued:
-            assert {one["reason"] for one in over} == {"Succeeded"}
-            return
+def drain(users: Users) -> None:
+    """Wait until nobody is in flight; meanwhile somebody always ends."""
+    users.stop_serving()
+    left, since = users.left, time.monotonic()
+    while left:
+        assert time.monotonic() - since < STALL_S, f"nobody ends: {left}"
         time.sleep(1.0)
-    left = [one["metadata"]["name"] for one in found if not holds(one, "Finished")]
-    raise AssertionError(f"{len(found)} of {users.queued} Workloads, not finished: {left}")
+        users.look()
+        if users.left != left:
+            left, since = users.left, time.monotonic()
+
+
+def wait_nothing_left(space: World) -> None:
+    """See that what was deleted goes: nothing of ours keeps it, and no quota is held."""
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+    for kind in (*PLAYED, "Deployment", "StatefulSet", "Job", "Pod", "Workload"):
+        space.api.wait(
+            kind, lambda left: not left, namespace=space.namespace, what=f"no {kind} left"
+        )
