@@ -59,7 +59,7 @@ def child(value: Any, step: Step) -> Any:
 def value_at(value: Any, path: Sequence[Step]) -> Any:
     """Return what is at a path of structs, maps and lists; ABSENT where nothing is."""
     for step in path:
-        kind = type(value)
+        kind: Any = type(value)
         if kind is dict:
             value = value.get(step)
         elif name := attributes(kind).get(step):
