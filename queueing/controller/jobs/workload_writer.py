@@ -67,7 +67,7 @@ class WorkloadWriter:
     async def create(self, gang: Gang, members: Sequence[JobView]) -> None:
         """Create a Workload, unless the class of its priority is missing."""
         compose = partial(gang.form.compose, members, labels_to_copy=self._rules.labels_to_copy)
-        lone = gang.form is ALONE and not (members[0].active or members[0].stopping)
+        lone = gang.form is ALONE and _has_never_run(members[0])
         await self.create_composed(members, compose, lone=lone)
 
     async def create_composed(
@@ -204,6 +204,11 @@ class WorkloadWriter:
             said = f"{said}: {message}"  # which of the members it was
         for job in jobs:
             self._events.job(job, "FinishedWorkload", said)
+
+
+def _has_never_run(job: JobView) -> bool:
+    """Say whether a job may only wait: no stop of it is to be completed, and it is not on hold."""
+    return not (job.active or job.stopping or job.on_hold or job.was_started)
 
 
 def _priority_of(objects: Objects, events: Events, job: JobView) -> Priority | None:
