@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from e2e.test_kinds_of_jobs import queued
 
 from e2e.actors import (
     APP_WRAPPER,
@@ -34,7 +35,6 @@ from e2e.objects import (
     workload_priority,
 )
 from e2e.quota import wait_nothing_held
-from e2e.test_kinds_of_jobs import queued
 from e2e.wire import Object
 from e2e.world import World
 
