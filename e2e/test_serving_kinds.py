@@ -1,12 +1,12 @@
-"""What serves from a queue, and what others make of Jobs, pods and Deployments, on a real control
-plane: it waits, runs, is preempted and comes back, is scaled, and leaves nothing behind.
+"""What serves from a queue, beside what `test_every_kind` shows, and what others make of Jobs, pods
+and Deployments, on a real control plane.
 """
 
 from collections.abc import Iterator
 
 import pytest
 
-from e2e.api import condition, holds
+from e2e.api import holds
 from e2e.cluster import Cluster
 from e2e.conftest import launching
 from e2e.described import definition, wait_established
@@ -17,13 +17,11 @@ from e2e.quota import wait_nothing_held
 from e2e.serving_kinds import (
     example,
     groups_played,
-    is_gated,
     made_by,
     make_queue,
     make_urgent,
     pods_of,
     queue_of,
-    refusal,
     runs,
     until,
     wait_pods,
@@ -60,7 +58,6 @@ READ_TRIALS: Object = {
     "metadata": {"name": "read-trials", "labels": {AGGREGATED: "true"}},
     "rules": [{"apiGroups": ["lab.example.com"], "resources": ["trials"], "verbs": ["get"]}],
 }
-IMMUTABLE = "field is immutable"
 
 
 @pytest.fixture(scope="module")
@@ -94,64 +91,15 @@ def wait_nothing_left(space: World) -> None:
     wait_nothing_held(space.api, space.namespace, [space.name("cq")])
 
 
-def scale(space: World, kind: str, name: str, replicas: int) -> None:
-    body = {"spec": {"replicas": replicas}}
-    space.api.patch(kind, name, body, namespace=space.namespace)
-
-
-def test_each_pod_of_a_deployment_is_charged_once(serving: Cluster, space: World) -> None:
-    make_queue(space, 2)
-    space.api.create(example("serving/deployment", space))
-    wait_pods(space, "web-", running=2, gated=1)
-    # Neither the Deployment nor its ReplicaSet has one.
-    for one in wait_workloads(space, "", admitted=2, waiting=1):
-        assert one["metadata"]["name"].startswith("pod-web-")
-
-    make_urgent(space, 1)
-    wait_job(space, "urgent", running, "running in the place of a pod")
-    wait_pods(space, "web-", running=1, gated=2)
-    space.api.delete("Job", "urgent", space.namespace)
-    wait_pods(space, "web-", running=2, gated=1)
-
-    change = {"metadata": {"labels": {QUEUE_NAME: "other"}}}
-    where = {"namespace": space.namespace}
-    told = refusal(lambda: space.api.patch("Deployment", "web", change, **where))
-    assert IMMUTABLE in told
-    scale(space, "Deployment", "web", 1)
-    wait_pods(space, "web-", running=1)
-    wait_workloads(space, "pod-web-", admitted=1)
-    space.api.delete("Deployment", "web", space.namespace)
-    wait_nothing_left(space)
-
-
-def test_the_pods_of_a_stateful_set_are_one_group(serving: Cluster, space: World) -> None:
+def test_an_update_replaces_the_pods_of_a_stateful_set_within_its_quota(
+    serving: Cluster, space: World
+) -> None:
     make_queue(space, 3)
     space.api.create(example("serving/stateful-set", space))
     wait_pods(space, "cache-", running=3)
-    (workload,) = wait_workloads(space, "", admitted=1)
-    assert workload["metadata"]["name"].startswith("statefulset-cache-")
-    (pod_set,) = workload["spec"]["podSets"]
-    assert (pod_set["name"], pod_set["count"]) == ("main", 3)
-    until(lambda: holds(only(space), "PodsReady"), lambda: f"ready: {only(space)}")
-
-    where = {"namespace": space.namespace}
-    for change, says in (
-        ({"metadata": {"labels": {QUEUE_NAME: "other"}}}, IMMUTABLE),
-        ({"spec": {"replicas": 4}}, IMMUTABLE),
-        ({"spec": {"template": {"spec": {"nodeSelector": {"a": "b"}}}}}, IMMUTABLE),
-    ):
-        assert says in refusal(lambda: space.api.patch("StatefulSet", "cache", change, **where))  # noqa: B023
-
-    make_urgent(space, 2)
-    wait_job(space, "urgent", running, "running in its place")
-    assert condition(only(space), "Evicted")["reason"] == "Preempted"
-    until(lambda: all(map(is_gated, pods_of(space, "cache-"))), lambda: "the pods that follow wait")
-    space.api.delete("Job", "urgent", space.namespace)
-    wait_pods(space, "cache-", running=3)
-    assert only(space)["metadata"]["uid"] == workload["metadata"]["uid"]
-
+    (before,) = wait_workloads(space, "statefulset-cache-", admitted=1)
     update = {"spec": {"template": {"metadata": {"annotations": {"version": "2"}}}}}
-    space.api.patch("StatefulSet", "cache", update, **where)
+    space.api.patch("StatefulSet", "cache", update, namespace=space.namespace)
     until(
         lambda: (
             [one["metadata"]["annotations"].get("version") for one in pods_of(space, "cache-")]
@@ -160,16 +108,8 @@ def test_the_pods_of_a_stateful_set_are_one_group(serving: Cluster, space: World
         ),
         lambda: "all pods are those of the update",
     )
-
-    scale(space, "StatefulSet", "cache", 0)
-    until(lambda: waits_as(only(space)) == "OnHold", lambda: f"on hold: {only(space)}")
-    wait_nothing_reserved(space)
-    scale(space, "StatefulSet", "cache", 2)
-    wait_pods(space, "cache-", running=2)
-    assert only(space)["spec"]["podSets"][0]["count"] == 2
-    assert only(space)["metadata"]["uid"] == workload["metadata"]["uid"]
-    space.api.delete("StatefulSet", "cache", space.namespace)
-    wait_nothing_left(space)
+    (after,) = wait_workloads(space, "statefulset-cache-", admitted=1)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
 
 
 def test_each_group_of_a_leader_worker_set_is_admitted_as_a_whole(
@@ -193,12 +133,6 @@ def test_each_group_of_a_leader_worker_set_is_admitted_as_a_whole(
         kept = wait_workloads(space, "leaderworkerset-llm-", admitted=2, waiting=1)
         assert {one["metadata"]["name"] for one in kept} == names
 
-        scale(space, SETS, "llm", 1)
-        wait_pods(space, "llm-0", running=4)
-        wait_workloads(space, "leaderworkerset-llm-", admitted=1)
-        bad = {"spec": {"leaderWorkerTemplate": {"size": 2}}}
-        where = {"namespace": space.namespace}
-        assert IMMUTABLE in refusal(lambda: space.api.patch(SETS, "llm", bad, **where))
         space.api.delete(SETS, "llm", space.namespace)
         wait_nothing_left(space)
 
@@ -302,25 +236,6 @@ def test_what_another_controller_queues_is_not_queued_twice(serving: Cluster, sp
 
 
 ENDS = {"queueing.test/run-seconds": "1"}
-
-
-def only(space: World) -> Object:
-    (found,) = workloads_of(space, "statefulset-cache-")
-    return found
-
-
-def waits_as(workload: Object) -> str:
-    found = condition(workload, "QuotaReserved")
-    return "" if found["status"] == "True" else str(found["reason"])
-
-
-def wait_nothing_reserved(space: World) -> None:
-    space.api.wait_one(
-        "ClusterQueue",
-        space.name("cq"),
-        lambda one: one["status"].get("reservingWorkloads", 0) == 0,
-        what="nothing reserved",
-    )
 
 
 def wait_ended(space: World, start: str, count: int) -> None:

@@ -1,4 +1,4 @@
-"""JobSets in a queue, under their own controller and webhooks: from creation to the end."""
+"""JobSets in a queue, under their own controller and webhooks: what the table leaves out."""
 
 from collections.abc import Callable, Iterator
 
@@ -29,11 +29,11 @@ from e2e.objects import (
 from e2e.product import install
 from e2e.quota import wait_nothing_held
 from e2e.serving import until
-from e2e.test_jobset import JOBSET, job_set
 from e2e.wire import Object
 from e2e.world import World, new_world
 
 FRAMEWORKS = ["batch/job", "jobset.x-k8s.io/jobset"]
+JOBSET = "jobset.x-k8s.io/v1alpha2/JobSet"
 GANG, SIZE = "queueing.dev/gang", "queueing.dev/gang-size"
 POLICY = "queueing.dev/checkpoint-policy"
 
@@ -55,6 +55,31 @@ def space(queued: Cluster) -> Iterator[World]:
     make_contended_queue(made, {"cpu": "5"})
     yield made
     made.leave()
+
+
+def job_set(space: World, name: str, *, drivers: Pods, workers: Pods) -> Object:
+    """Return a JobSet of a driver and two workers of two pods each."""
+    replicated = [
+        {"name": "driver", "template": {"spec": {"template": drivers.template()}}},
+        {
+            "name": "workers",
+            "replicas": 2,
+            "template": {
+                "spec": {
+                    "parallelism": 2,
+                    "completions": 2,
+                    "backoffLimit": 0,
+                    "template": workers.template(),
+                }
+            },
+        },
+    ]
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": name, "namespace": space.namespace},
+        "spec": {"suspend": True, "replicatedJobs": replicated},
+    }
 
 
 def queue_jobset(space: World, name: str, *, workers: Pods, suspend: bool = True) -> Object:
@@ -98,20 +123,6 @@ def test_a_jobset_runs_on_the_nodes_of_its_flavor_and_frees_its_quota(space: Wor
     wait_nothing_held(space.api, space.namespace, [space.name("cq")])
 
 
-def test_a_preempted_jobset_is_stopped_and_comes_back_as_it_was(space: World) -> None:
-    endless = Pods(run_s=None)
-    made = queue_jobset(space, "train", workers=endless)
-    wait(space, "train", lambda one: not one["spec"]["suspend"], "started")
-    wait_workload_of(space, made, lambda one: holds(one, "PodsReady"), "pods ready")
-    urgent = {PRIORITY_CLASS: space.name("urgent")}
-    space.make(job(space.namespace, "urgent", queue="team", labels=urgent, pods=Pods(run_s=5)))
-    wait(space, "train", lambda one: one["spec"] == made["spec"], "stopped and restored")
-    wait_job(space, "urgent", running, "running in its place")
-    wait_job(space, "urgent", lambda one: holds(one, "Complete"), "complete")
-    wait(space, "train", lambda one: not one["spec"]["suspend"], "started again")
-    wait_workload_of(space, made, lambda one: holds(one, "PodsReady"), "pods ready again")
-
-
 def test_quota_of_workers_that_have_succeeded_is_free_before_the_end(space: World) -> None:
     thing = job_set(space, "train", drivers=Pods(run_s=None), workers=Pods(run_s=1))
     thing["metadata"]["labels"] = {QUEUE_NAME: "team"}
@@ -126,15 +137,6 @@ def test_quota_of_workers_that_have_succeeded_is_free_before_the_end(space: Worl
     )
     space.make(job(space.namespace, "next", queue="team", parallelism=4, pods=Pods(run_s=1)))
     wait_job(space, "next", lambda one: holds(one, "Complete"), "complete beside it")
-
-
-def test_a_deleted_jobset_leaves_nothing(space: World) -> None:
-    queue_jobset(space, "train", workers=Pods(run_s=None))
-    wait(space, "train", lambda one: not one["spec"]["suspend"], "started")
-    space.api.delete(JOBSET, "train", space.namespace)
-    for kind in ("Pod", "Job", "Workload"):
-        space.api.wait(kind, lambda left: not left, namespace=space.namespace, what=f"no {kind}")
-    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
 
 
 def queued_set(space: World, *, workers: Pods) -> Object:
