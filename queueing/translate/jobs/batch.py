@@ -38,21 +38,6 @@ class BatchJob(JobView):
     def priority_class(self) -> str:
         return self.pod_sets[0].template.spec.priority_class_name
 
-    @property
-    @override
-    def restored_by_stop(self) -> bool:
-        return False
-
-    @property
-    @override
-    def tells_of_all_pods(self) -> bool:
-        return True
-
-    @property
-    @override
-    def needs_stored(self) -> bool:
-        return False
-
     @override
     def wire_pod_sets(self) -> list[dict[str, Any]]:
         return pod_sets(self)

@@ -136,28 +136,28 @@ class JobView(ABC):
         """Name of the PriorityClass of its pods; empty without one."""
 
     @property
-    @abstractmethod
     def restored_by_stop(self) -> bool:
         """Whether one patch both suspends it and restores its templates.
 
         Else they are restored when it is no longer active.
         """
+        return False
 
     @property
-    @abstractmethod
     def tells_of_all_pods(self) -> bool:
         """Whether it says that pods run as long as any does.
 
         Else pods are listed before its quota is released.
         """
+        return True
 
     @property
-    @abstractmethod
     def needs_stored(self) -> bool:
         """Whether its templates are restored from a Workload just read.
 
         What is watched of Workloads leaves out what is empty, which objects of some kinds keep.
         """
+        return False
 
     @abstractmethod
     def wire_pod_sets(self) -> list[dict[str, Any]]:

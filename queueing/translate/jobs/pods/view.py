@@ -129,21 +129,6 @@ class PodJob(JobView):
     def priority_class(self) -> str:
         return self.own_class
 
-    @property
-    @override
-    def restored_by_stop(self) -> bool:
-        return False
-
-    @property
-    @override
-    def tells_of_all_pods(self) -> bool:
-        return True
-
-    @property
-    @override
-    def needs_stored(self) -> bool:
-        return False
-
     @override
     def wire_pod_sets(self) -> list[dict[str, Any]]:
         (pod_set,) = self.pod_sets
