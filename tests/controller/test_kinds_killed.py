@@ -6,36 +6,28 @@ import pytest
 from tests.controller.gangs.gang_harness import GangWorld, admitted, gang_world
 from tests.controller.gangs.test_gangs import HIGH, PREEMPTING
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, job
+from tests.controller.kills import Kill, kill_before_each
 from tests.controller.test_kinds import JOB_SET, ON, create, define, job_set, resource, runs, until
 
 WRITES_MAX = 40
 
 
-async def a_life(w: GangWorld, write: int) -> bool:
-    """Start a JobSet and preempt it, with a kill instead of one write; False if all came before."""
+async def a_life(w: GangWorld, kill: Kill) -> None:
+    """Start a JobSet and preempt it."""
     before = (await create(w, JOB_SET, job_set("set")))["spec"]
-    w.kill_before(write)
 
     def charged() -> list[str]:
         found = w.guard.workloads.items()
         return sorted(name.partition("-")[0] for name, one in found if admitted(one))
 
-    killed = await w.wait_killed(lambda: charged() == ["jobset"])
-    if killed:
-        await w.restart()
-    await w.eventually(lambda: charged() == ["jobset"])
+    await kill.until(lambda: charged() == ["jobset"])
     await until(w, JOB_SET, "set", runs)
-    if not killed:
-        w.kill_before(write)
     await w.make(job("urgent", cpu="2", labels={"kueue.x-k8s.io/priority-class": "high"}))
-    if not killed and (killed := await w.wait_killed(lambda: charged() == ["job"])):
-        await w.restart()
-    await w.eventually(lambda: charged() == ["job"])
+    await kill.until(lambda: charged() == ["job"])
     assert (await stored(w))["spec"] == before
     await w.delete("Job", "urgent")
     await w.client.delete(resource(JOB_SET).at("set", "team"))
     await w.eventually(lambda: not w.guard.workloads)
-    return killed
 
 
 async def stored(w: GangWorld) -> Wire:
@@ -45,19 +37,16 @@ async def stored(w: GangWorld) -> Wire:
 async def test_a_kill_between_two_writes_is_continued_by_the_next_controller(
     definitions: list[Wire],
 ) -> None:
-    await kill_before_each(range(0, WRITES_MAX, 3), definitions)
+    await lives(range(0, WRITES_MAX, 3), definitions)
 
 
 @pytest.mark.slow
 async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> None:
-    await kill_before_each(range(WRITES_MAX), definitions)
+    await lives(range(WRITES_MAX), definitions)
 
 
-async def kill_before_each(writes: range, definitions: list[Wire]) -> None:
+async def lives(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue("2", preemption=PREEMPTING)
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True, **ON) as w:
         await define(w, JOB_SET)
-        for write in writes:
-            if not await a_life(w, write):
-                break
-        assert 3 < write < WRITES_MAX - 3
+        await kill_before_each(w, writes, a_life, more_than=3)

@@ -10,6 +10,7 @@ from tests.controller.elastic.test_elastic_jobs import HIGH, PREEMPTS, count, el
 from tests.controller.elastic.test_elastic_jobs import scale as scaled
 from tests.controller.gangs.gang_harness import GangWorld, admitted, conditions, gang_world
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, job
+from tests.controller.kills import Kill, kill_before_each
 
 WRITES_MAX = 60
 QUOTA = 3
@@ -47,23 +48,8 @@ def watched(w: GangWorld) -> list[str]:
     return wrong
 
 
-async def a_life(w: GangWorld, write: int) -> bool:
-    """Grow a job, preempt it, shrink and end it, with a kill instead of one write.
-
-    Returns whether there was so late a write.
-    """
-    rest: list[int] = [write]
-
-    async def until(done: Callable[[], bool]) -> None:
-        if rest:
-            before = len(w.writes)
-            w.kill_before(rest[0])
-            if await w.wait_killed(done):
-                rest.clear()
-                await w.restart()
-            else:
-                rest[0] -= len(w.writes) - before
-        await w.eventually(done)
+async def a_life(w: GangWorld, kill: Kill) -> None:
+    """Grow a job, preempt it, shrink and end it."""
 
     def runs(pods: int) -> Callable[[], bool]:
         def done() -> bool:
@@ -73,40 +59,36 @@ async def a_life(w: GangWorld, write: int) -> bool:
         return done
 
     await w.make(elastic("a", 1))
-    await until(runs(1))
+    await kill.until(runs(1))
     await scaled(w, "a", 3)
-    await until(runs(3))
+    await kill.until(runs(3))
     await scaled(w, "a", 4)
-    await until(lambda: [count(one) for one in of_a(w)] in ([3, 4], [4, 3]))
+    await kill.until(lambda: [count(one) for one in of_a(w)] in ([3, 4], [4, 3]))
     await w.make(job("urgent", cpu="2", labels={"kueue.x-k8s.io/priority-class": "high"}))
-    await until(lambda: not let_go(w) and any(map(admitted, w.guard.workloads.values())))
+    await kill.until(lambda: not let_go(w) and any(map(admitted, w.guard.workloads.values())))
     await scaled(w, "a", 2)
     await w.delete("Job", "urgent")
-    await until(runs(2))
+    await kill.until(runs(2))
     await scaled(w, "a", 1)
-    await until(runs(1))
+    await kill.until(runs(1))
     await w.delete("Job", "a")
-    await until(lambda: not w.guard.workloads and not w.guard.pods)
-    return not rest
+    await kill.until(lambda: not w.guard.workloads and not w.guard.pods)
 
 
 async def test_a_kill_between_two_writes_is_continued_by_the_next_controller(
     definitions: list[Wire],
 ) -> None:
-    await kill_before_each(range(0, WRITES_MAX, 9), definitions)
+    await lives(range(0, WRITES_MAX, 9), definitions)
 
 
 @pytest.mark.slow
 async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> None:
-    await kill_before_each(range(WRITES_MAX), definitions)
+    await lives(range(WRITES_MAX), definitions)
 
 
-async def kill_before_each(writes: range, definitions: list[Wire]) -> None:
+async def lives(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue(str(QUOTA), **PREEMPTS)
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True) as w:
         wrong = watched(w)
-        for write in writes:
-            if not await a_life(w, write):
-                break
-        assert 10 < write < WRITES_MAX - 3
+        await kill_before_each(w, writes, a_life, more_than=10)
         assert wrong == []

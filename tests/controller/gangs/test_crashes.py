@@ -7,6 +7,7 @@ import pytest
 from tests.controller.gangs.gang_harness import GangWorld, gang_world, member
 from tests.controller.gangs.test_gangs import HIGH, NAMES, PREEMPTING, as_it_came, only, running
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, job, true
+from tests.controller.kills import Kill, kill_before_each
 
 Step = Callable[[GangWorld], Awaitable[Callable[[], bool]]]
 WRITES_MAX = 60
@@ -52,34 +53,29 @@ STEPS = pytest.mark.parametrize(
 )
 
 
-async def kill_before_each(
+async def lives(
     writes: range, definitions: list[Wire], before: tuple[Step, ...], step: Step
 ) -> None:
-    """Kill the controller before each of these writes, until the step is done without them."""
+    """Kill the controller before each of these writes of a step, until it has no more."""
+
+    async def a_life(w: GangWorld, kill: Kill) -> None:
+        for earlier in before:
+            await w.eventually(await earlier(w))
+        await kill.until(await step(w))
+        for name in list(w.guard.jobs):
+            await w.delete("Job", name)
+        await w.eventually(lambda: not w.guard.jobs and not w.guard.workloads)
+
     queue = cluster_queue("3", preemption=PREEMPTING)
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True) as w:
-        for write in writes:
-            for earlier in before:
-                await w.eventually(await earlier(w))
-            w.kill_before(write)
-            done = await step(w)
-            killed = await w.wait_killed(done)
-            if killed:
-                await w.restart()
-            await w.eventually(done)
-            for name in list(w.guard.jobs):
-                await w.delete("Job", name)
-            await w.eventually(lambda: not w.guard.jobs and not w.guard.workloads)
-            if not killed:
-                break
-        assert 6 < write < WRITES_MAX - 1
+        await kill_before_each(w, writes, a_life, more_than=6)
 
 
 @STEPS
 async def test_a_kill_between_two_writes_is_continued_by_the_next_controller(
     definitions: list[Wire], before: tuple[Step, ...], step: Step
 ) -> None:
-    await kill_before_each(range(1, WRITES_MAX, 4), definitions, before, step)
+    await lives(range(1, WRITES_MAX, 4), definitions, before, step)
 
 
 @pytest.mark.slow
@@ -87,4 +83,4 @@ async def test_a_kill_between_two_writes_is_continued_by_the_next_controller(
 async def test_so_is_a_kill_between_any_two_writes(
     definitions: list[Wire], before: tuple[Step, ...], step: Step
 ) -> None:
-    await kill_before_each(range(WRITES_MAX), definitions, before, step)
+    await lives(range(WRITES_MAX), definitions, before, step)

@@ -4,17 +4,14 @@ import pytest
 
 from tests.controller.gangs.gang_harness import GangWorld, admitted, gang_world, may_run
 from tests.controller.harness import LOCAL_QUEUE, Wire, cluster_queue, job
+from tests.controller.kills import Kill, kill_before_each
 from tests.controller.pods.pod_harness import HIGH, ON, PREEMPTING, member, pod
 
 WRITES_MAX = 60
 
 
-async def a_life(w: GangWorld, write: int) -> bool:
-    """Start a group and a pod, preempt, replace and end them, with a kill instead of one write.
-
-    Returns whether there was so late a write.
-    """
-    rest: list[int] = [write]
+async def a_life(w: GangWorld, kill: Kill) -> None:
+    """Start a group and a pod, preempt, replace and end them."""
 
     async def until(running: set[str], workloads: set[str]) -> None:
         def done() -> bool:
@@ -22,15 +19,7 @@ async def a_life(w: GangWorld, write: int) -> bool:
             charged = {name for name, one in w.guard.workloads.items() if admitted(one)}
             return run == running and {one.partition("-")[0] for one in charged} == workloads
 
-        if rest:
-            before = len(w.writes)
-            w.kill_before(rest[0])
-            if await w.wait_killed(done):
-                rest.clear()
-                await w.restart()
-            else:
-                rest[0] -= len(w.writes) - before
-        await w.eventually(done)
+        await kill.until(done)
 
     await w.make(member("a", 2), member("b", 2), pod("one"))
     await until({"a", "b", "one"}, {"crew", "pod"})
@@ -45,24 +34,20 @@ async def a_life(w: GangWorld, write: int) -> bool:
     await until(set(), set())
     await w.eventually(lambda: not w.guard.workloads and not w.guard.pods)
     assert w.guard.violations == []
-    return not rest
 
 
 async def test_a_kill_between_two_writes_is_continued_by_the_next_controller(
     definitions: list[Wire],
 ) -> None:
-    await kill_before_each(range(0, WRITES_MAX, 5), definitions)
+    await lives(range(0, WRITES_MAX, 5), definitions)
 
 
 @pytest.mark.slow
 async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> None:
-    await kill_before_each(range(WRITES_MAX), definitions)
+    await lives(range(WRITES_MAX), definitions)
 
 
-async def kill_before_each(writes: range, definitions: list[Wire]) -> None:
+async def lives(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue("3", preemption=PREEMPTING)
     async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True, **ON) as w:
-        for write in writes:
-            if not await a_life(w, write):
-                break
-        assert 15 < write < WRITES_MAX - 3
+        await kill_before_each(w, writes, a_life, more_than=15)
