@@ -20,6 +20,14 @@ TOPOLOGY = (
     "state/scheduler/second_passes.py",
     "controller/placement",
 )
+PODS = (
+    *("controller/jobs/pod_alone.py", "controller/jobs/pod_group.py"),
+    "controller/jobs/pod_writer.py",
+    "translate/jobs/pods",
+    *("webhooks/marking.py", "webhooks/pod_gates.py", "webhooks/policies/gating.py"),
+    "webhooks/policies/pods.py",
+)
+"""What queues pods, alone and in groups: a kind as well."""
 
 
 NOT_YET = {"lines of state, without credits": 4_668}
@@ -48,9 +56,9 @@ LINES = (
     Lines("credits: core and state", None, ["core/credits", "state/credits"]),
     Lines("topology: core, state and controllers", 5_000, TOPOLOGY),
     Lines(
-        "kinds of jobs",
+        "kinds of jobs, pods among them",
         7_000,
-        ["kinds", "controller/pod_owners", "controller/queueable_kinds"],
+        ["kinds", "controller/pod_owners", "controller/queueable_kinds", *PODS],
     ),
     Lines("embedded API server", 8_100, ["apiserver"]),
 )
