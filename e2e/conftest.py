@@ -116,17 +116,22 @@ def installed(cluster: Cluster) -> Cluster:
     return cluster
 
 
+def wait_collecting(cluster: Cluster) -> None:
+    """Wait until the garbage collector knows our kinds."""
+    made = local_queue("default", f"collected-{secrets.token_hex(3)}", "none")
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "none", "uid": str(uuid.uuid4())}
+    made["metadata"]["ownerReferences"] = [owner]
+    cluster.api().create(made)
+    cluster.api().wait_gone("LocalQueue", made["metadata"]["name"], "default")
+
+
 @pytest.fixture(scope="session")
 def collected(installed: Cluster) -> Cluster:
     """Lend the cluster once its garbage collector knows our kinds; it looks for new ones at times.
 
     Before that it takes no Workload for a dependent of its Job, whatever the deletion says of them.
     """
-    made = local_queue("default", f"collected-{secrets.token_hex(3)}", "none")
-    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "none", "uid": str(uuid.uuid4())}
-    made["metadata"]["ownerReferences"] = [owner]
-    installed.api().create(made)
-    installed.api().wait_gone("LocalQueue", made["metadata"]["name"], "default")
+    wait_collecting(installed)
     return installed
 
 

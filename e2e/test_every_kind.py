@@ -16,7 +16,7 @@ from e2e import described, job_controllers
 from e2e.actors import APP_WRAPPER, JOB_SET, OVER, RAY_CLUSTER, RAY_JOB, TRAIN_JOB, acting
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
-from e2e.conftest import launching
+from e2e.conftest import launching, wait_collecting
 from e2e.contended import make_contended_queue
 from e2e.controlplane.build import Binaries
 from e2e.jobs import running, wait_job
@@ -109,6 +109,7 @@ def queued(built: Binaries) -> Iterator[Cluster]:
             stack.enter_context(one)
         keep_patches(cluster, kept=True)
         cluster.api().apply(runtime_of(LASTING))
+        wait_collecting(cluster)
         yield cluster
 
 
