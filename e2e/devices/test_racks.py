@@ -122,8 +122,8 @@ def test_a_gang_goes_to_the_rack_that_has_its_devices_or_says_what_is_missing(
     wait_workload(
         space,
         "large",
-        lambda one: "out of 5 pod(s)" in condition(one, "QuotaReserved").get("message", ""),
-        "a reason that tells how many fit",
+        lambda one: "fit any of 5 pod(s)" in condition(one, "QuotaReserved").get("message", ""),
+        "a reason that tells that no device is free",
     )
     for name in ("first", "second", "large"):
         space.api.delete("Job", name, namespace=space.namespace)
