@@ -35,7 +35,7 @@ from e2e.objects import PRIORITY_CLASS, Pods, job
 from e2e.product import install
 from e2e.quota import wait_nothing_held
 from e2e.serving import until
-from e2e.serving_kinds import GATE, groups_played
+from e2e.serving_kinds import GATE, groups_played, refusal
 from e2e.wire import ApiError, Object
 from e2e.world import World, new_world
 from queueing.kinds.paths import ABSENT, value_at
@@ -281,8 +281,13 @@ def scale(space: World, use: Use, before: Sequence[Object]) -> None:
         return
     (first, _), *rest = use.scaling.sizes.items()
     for size, pods in [*rest, (first, use.pods)]:
-        name = before[0]["metadata"]["name"]
-        space.api.patch(use.kind, name, use.scaling.patch(size), namespace=space.namespace)
+        name, change = before[0]["metadata"]["name"], use.scaling.patch(size)
+        where = {"namespace": space.namespace}
+        # One that is still being scaled down is not scaled up.
+        until(
+            lambda: not refusal(lambda: space.api.patch(use.kind, name, change, **where)),  # noqa: B023
+            f"{size} is accepted",
+        )
         wait_running(space, pods)
     wait_told(space, "Admitted")
 

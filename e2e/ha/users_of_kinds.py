@@ -15,8 +15,8 @@ from e2e.objects import Pods
 from e2e.wire import ApiError, Object
 from e2e.world import World
 
-GONE = frozenset({404, 409, 422})
-"""Answers to changes of what is gone, or has ended, meanwhile."""
+GONE = frozenset({403, 404, 409, 422})
+"""Answers to changes of what is gone, has ended, or is being scaled down, meanwhile."""
 OFTEN = 0.5
 """So often what can change its size does, each time that users act."""
 
