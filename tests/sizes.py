@@ -30,7 +30,7 @@ PODS = (
 """What queues pods, alone and in groups: a kind as well."""
 
 
-NOT_YET = {"lines of state, without credits": 4_668}
+NOT_YET = {"lines of state, without credits and topology": 4_434}
 """What is larger than its bar, and how large it may be until that is met: less with each change."""
 
 
@@ -45,7 +45,7 @@ class Lines(NamedTuple):
 
 
 LINES = (
-    Lines("state, without credits", 4_300, ["state"], ["state/credits"]),
+    Lines("state, without credits and topology", 4_300, ["state"], ["state/credits", *TOPOLOGY]),
     Lines("state: scheduler and queues", 1_900, ["state/scheduler", "state/queues"]),
     Lines(
         "core, without credits, checkpoints and topology",

@@ -40,7 +40,7 @@ def run_of(memory: Memory, charge: Charge, now: float) -> Run:
         uses=uses,
         threats=() if node is None else tuple(_threats(memory, charge, node)),
         protected_until=told(protected) if protected > now else None,
-        spared_until=None if node is None else told(_spared_until(memory, charge, node)),
+        spared_until=None if node is None else told(_spared_until(memory, charge, node, now)),
         claims=()
         if holder.pod_sets  # a slice, which shares with others of its job, and by no claim
         else tuple(dict.fromkeys(one.claim for one in holder.parts)),
@@ -49,14 +49,15 @@ def run_of(memory: Memory, charge: Charge, now: float) -> Run:
     )
 
 
-def _spared_until(memory: Memory, charge: Charge, node: Node) -> float | None:
+def _spared_until(memory: Memory, charge: Charge, node: Node, now: float) -> float | None:
     """Return until when a CreditPolicy lets nobody preempt it by shares; None if one may."""
     patience = memory.credits.patience.get(node.root)
     if patience is None or memory.settings.fair_sharing is None:
         return None
     if not patience.protects(charge.holder):
         return None
-    return charge.holder.reserved_at + memory.clock - patience.settled_by
+    until = charge.holder.reserved_at + memory.clock - patience.settled_by
+    return until if until > now else None
 
 
 def borrowed(node: Node, one: FlavorResource) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from queueing.core.credits.facts import CreditFact
-from queueing.core.decisions import Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
+from queueing.core.decisions import Cycle, Outcome, Preempt, Verdict, Wait, Written
 from queueing.core.facts import Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.rounds import Pause
@@ -74,7 +74,7 @@ class Engine:
         else:
             self._inbox.append(partial(take_outcome, self._memory, outcome))
 
-    def stands_by(self, decision: Place | Strand | Preempt) -> bool:
+    def stands_by(self, decision: Written) -> bool:
         """Say whether a decision was neither dropped nor decided anew since it was made.
 
         An eviction is also dropped when nobody was promised what the victim would give back.
@@ -82,6 +82,11 @@ class Engine:
         if isinstance(decision, Preempt):
             return is_due(self._memory, decision)
         return stands(self._memory, decision)
+
+    def is_assumed(self, workload: Key) -> bool:
+        """Say whether a workload holds quota of which no fact tells yet."""
+        charge = self._memory.ledger.charges.get(workload)
+        return charge is not None and charge.decision is not None
 
     def cycle(self, now: float, budget: int | None = None, pause: Pause | None = None) -> Cycle:
         """Run a cycle: decide all that can be decided now, or until `budget` heads were judged.

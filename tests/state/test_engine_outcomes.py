@@ -110,3 +110,10 @@ def test_the_outcome_of_an_older_decision_changes_nothing() -> None:
     engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
     assert admits(engine, 2.0) == []
     check_invariants(engine)
+
+
+def test_an_admission_does_not_stand_once_somebody_else_evicted_its_workload() -> None:
+    engine, admit = engine_that_admitted()
+    assert engine.stands_by(admit)
+    engine.observe(replace(JOB, conditions={"Evicted": condition("Evicted", "Deactivated")}))
+    assert not engine.stands_by(admit)

@@ -1,9 +1,11 @@
 """Who was promised a minimum runtime is preempted as soon as that is over, without any event."""
 
+from dataclasses import replace
+
 import pytest
 
-from queueing.core.decisions import Mode, Wait
-from queueing.core.facts import PreemptionPolicy, WorkloadFact
+from queueing.core.decisions import Admit, Mode, Preempt, Wait
+from queueing.core.facts import Gone, Kind, PreemptionPolicy, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.stakes import Stake
@@ -80,3 +82,16 @@ def test_in_kueue_mode_nothing_is_promised() -> None:
     world.observe(urgent())
     world.cycle()
     assert [one.workload for one in world.preemptions] == ["team/held"]
+
+
+def test_a_victim_that_turns_out_to_be_protected_when_its_admission_is_stored_stays() -> None:
+    world = cluster()
+    held = world.workloads[Key("team/held")]
+    world.observe(Gone(Kind.WORKLOAD, "team/held"))
+    world.observe(replace(held, conditions={}, admission=None, stake=None))
+    assert [type(one) for one in world.engine.cycle(NOW).decisions] == [Admit]
+    world.observe(urgent())
+    (chosen,) = [one for one in world.engine.cycle(NOW).decisions if isinstance(one, Preempt)]
+    assert world.engine.stands_by(chosen)
+    world.observe(held)
+    assert not world.engine.stands_by(chosen)

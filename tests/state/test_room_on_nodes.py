@@ -240,9 +240,7 @@ def test_a_place_that_pods_moved_away_from_is_told_to_queues_of_other_trees(shar
     assert decided(shared) == ["Admit team/w"]
 
 
-def test_a_place_whose_write_was_refused_is_kept_from_other_trees_until_who_had_it_ends(
-    shared: Engine,
-) -> None:
+def test_a_place_whose_write_was_refused_is_told_to_queues_of_other_trees(shared: Engine) -> None:
     shared.observe(running("r", "n", failed="n"))
     shared.observe(node("m", 4))
     shared.observe(node("n", 4, schedulable=False))
@@ -251,6 +249,4 @@ def test_a_place_whose_write_was_refused_is_kept_from_other_trees_until_who_had_
     shared.observe(pending("w", 2))
     assert decided(shared) == ["Wait team/w"]
     shared.settle(Outcome(decision=move, verdict=Verdict.REFUSED))
-    assert "Admit team/w" not in decided(shared)
-    shared.observe(Gone(Kind.WORKLOAD, "team/r"))
     assert decided(shared) == ["Admit team/w"]

@@ -109,17 +109,6 @@ def test_a_write_that_was_refused_is_tried_again_a_second_later(engine: Engine) 
     assert pass_of(engine, 2.0) == first
 
 
-def test_places_whose_write_was_refused_are_kept_until_it_is_tried_again() -> None:
-    engine = started(Settings(), placed("w", 1, "a", a=2))
-    first = pass_of(engine)
-    assert isinstance(first, Place)
-    engine.settle(Outcome(decision=first, verdict=Verdict.REFUSED))
-    engine.observe(workload("v", {"cpu": 1000}, local_queue="team/main"))
-    assert told(engine, 1.5) == ["Wait team/v"]
-    check_invariants(engine)
-    assert told(engine, 2.0) == ["Place team/w"]
-
-
 def test_a_write_of_unknown_outcome_is_decided_again_if_it_is_not_stored(engine: Engine) -> None:
     first = pass_of(engine)
     assert isinstance(first, Place)

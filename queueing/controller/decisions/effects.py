@@ -134,6 +134,9 @@ class Effects:
         if workload is None:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
+        if not self._term.engine.stands_by(decision):
+            logger.info("%s is not admitted: its quota was given to others", decision.workload)
+            return
         now = self._term.clock.now()
         body = admissions.reserve(workload, decision, now)
         if await self._perform(decision, workload, body, decided):

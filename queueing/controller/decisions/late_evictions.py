@@ -25,7 +25,8 @@ ASKED_AGAIN_S = 0.01
 class LateEvictions:
     """Evictions that were decided a moment ago, oldest first.
 
-    `evict` gets those that are needed when their time has come, and when they were decided.
+    `evict` gets those that are needed when their time has come, and when they were decided. A
+    victim whose admission is not stored by then gets as much time again: that may be refused.
     """
 
     def __init__(self, term: Term, evict: Callable[[Preempt, float], None]) -> None:
@@ -43,7 +44,9 @@ class LateEvictions:
             while self._is_early(due):
                 left_s = due - self._term.clock.monotonic()
                 await asyncio.sleep(max(left_s, ASKED_AGAIN_S))
-            if self._term.engine.stands_by(decision):
+            if self._term.engine.is_assumed(decision.workload):
+                self.hold(decision, decided)
+            elif self._term.engine.stands_by(decision):
                 self._evict(decision, decided)
             else:
                 logger.info(

@@ -328,14 +328,12 @@ def kept_to(part: PodSetGroup, choices: Mapping[ResourceName, Choice]) -> PodSet
 
 
 def as_the_slice(part: PodSetGroup, flavors: Flavors) -> PodSetGroup:
-    """Return a part that may only use the flavors that another slice's pod sets have.
-
-    If pod sets that need one flavor together have different ones there, none is left.
-    """
+    """Return a part that may only use the flavors that another slice has; none where it had two."""
     theirs = [flavors[number] for number in part.pod_sets if number < len(flavors)]
     asks = []
     for ask in part.asks:
-        for kept in {had[one]: None for had in theirs for one, _ in ask.amounts if one in had}:
+        firsts = (next((had[one] for one, _ in ask.amounts if one in had), None) for had in theirs)
+        for kept in dict.fromkeys(one for one in firsts if one is not None):
             ask = _kept_to(ask, kept, partial(not_of_slice, kept=kept))
         asks.append(ask)
     return replace(part, asks=tuple(asks))

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 
-from queueing.core.decisions import Preempt
+from queueing.core.decisions import Preempt, PreemptionReason
 from queueing.core.holders import Holder
 from queueing.core.names import Key
 from queueing.core.topology.usage import joined, places_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import READY
+
+BARRED = (PreemptionReason.IN_CLUSTER_QUEUE, PreemptionReason.IN_COHORT_FAIR_SHARING)
+"""Reasons for which nobody is preempted within a minimum runtime."""
 
 
 def exceeds(memory: Memory, key: Key, aside: Iterable[Key]) -> bool:
@@ -62,9 +65,16 @@ def is_needed(memory: Memory, victim: Key) -> bool:
 
 
 def is_due(memory: Memory, decision: Preempt) -> bool:
-    """Say whether an eviction that is not written yet still has its victim, and is needed."""
-    preemptor = memory.ledger.evicting.get(decision.workload)
-    return preemptor == decision.preemptor_uid and is_needed(memory, decision.workload)
+    """Say whether an eviction that is not written yet still has its victim, and is needed.
+
+    Whether a minimum runtime protects the victim is known only once its admission is stored.
+    """
+    if memory.ledger.evicting.get(decision.workload) != decision.preemptor_uid:
+        return False
+    victim = memory.ledger.charges[decision.workload].holder
+    protects = victim.stake is not None and decision.reason in BARRED
+    is_protected = protects and victim.protected_until > memory.clock
+    return not is_protected and is_needed(memory, decision.workload)
 
 
 def _is_short(memory: Memory, holder: Holder) -> bool:

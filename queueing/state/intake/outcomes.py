@@ -27,8 +27,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     if isinstance(decision, Place | Strand):
         _take_second_pass(memory, decision, outcome.verdict, fact)
     elif isinstance(decision, Admit):
-        charge = memory.ledger.charges.get(key)
-        if charge is None or charge.decision != decision:
+        if not stands(memory, decision):
             return
         if outcome.verdict is Verdict.UNKNOWN:
             memory.writes.unknown.add(key)
@@ -47,8 +46,11 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         memory.writes.unknown.add(key)
 
 
-def stands(memory: Memory, decision: Place | Strand) -> bool:
-    """Say whether a second pass is still what was decided of its workload last."""
+def stands(memory: Memory, decision: Admit | Place | Strand) -> bool:
+    """Say whether an admission or second pass is still what was decided of its workload last."""
+    if isinstance(decision, Admit):
+        charge = memory.ledger.charges.get(decision.workload)
+        return charge is not None and charge.decision == decision
     pending = memory.places.passes.get(decision.workload)
     return pending is not None and pending.decision == decision
 
@@ -56,19 +58,13 @@ def stands(memory: Memory, decision: Place | Strand) -> bool:
 def _take_second_pass(
     memory: Memory, decision: Place | Strand, verdict: Verdict, fact: WorkloadFact
 ) -> None:
-    """Take in how the write of a second pass ended; one that was refused is due again after 1 s.
-
-    Until then the places that were refused are promised to it.
-    """
+    """Take in how the write of a second pass ended; one that was refused is due again after 1 s."""
     if not stands(memory, decision):
         return
     if verdict is Verdict.UNKNOWN:
         memory.writes.unknown.add(fact.key)
     elif verdict is Verdict.REFUSED:
         pending = memory.places.passes[fact.key]
-        if isinstance(decision, Place):
-            places = ((one.name, one.placement) for one in decision.pod_sets)
-            pending.kept = {name: place for name, place in places if place is not None}
         pending.decision, pending.due = None, memory.clock + REFUSED_S
         pending.failures = 0
         charge(memory, fact)

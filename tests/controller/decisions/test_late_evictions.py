@@ -12,7 +12,7 @@ from queueing.controller.decisions.late_evictions import (
     LateEvictions,
 )
 from queueing.controller.term import Term
-from queueing.core.decisions import Preempt
+from queueing.core.decisions import Admit, Outcome, Preempt, Verdict
 from queueing.core.facts import Condition, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.testing.builders import admitted, cluster_queue, preemption, workload
@@ -27,11 +27,13 @@ OTHER, VICTIM, PREEMPTOR = Key("team/other"), Key("team/low"), Key("team/high")
 class Scene:
     """A full queue of 10 CPUs: a victim of 4, one of a priority too high for it, a preemptor."""
 
-    def __init__(self, clock: LoopClock) -> None:
+    def __init__(self, clock: LoopClock, *, is_stored: bool) -> None:
         within = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
         self.cluster = ObedientCluster(world(cluster_queue(preemption=within)))
-        self.cluster.observe(admitted("low", {"cpu": 4_000}))
         self.cluster.observe(admitted("other", {"cpu": 6_000}, priority=2))
+        low = admitted if is_stored else workload
+        self.cluster.observe(low("low", {"cpu": 4_000}))
+        self.admissions = self.cluster.engine.cycle(1.0).decisions
         self.cluster.observe(workload("high", {"cpu": 4_000}, priority=1))
         self.queues = SimpleNamespace(cycle=asyncio.Event())
         self.evicted: list[Key] = []
@@ -54,12 +56,15 @@ async def _nothing(_: Scene) -> None:
 
 
 def played(
-    meanwhile: Callable[[Scene], object], later: Callable[[Scene], Awaitable[None]] = _nothing
+    meanwhile: Callable[[Scene], object],
+    later: Callable[[Scene], Awaitable[None]] = _nothing,
+    *,
+    is_stored: bool = True,
 ) -> Scene:
     """Return a scene in which something happens between the choice and the eviction, or later."""
 
     async def whole(clock: LoopClock) -> Scene:
-        scene = Scene(clock)
+        scene = Scene(clock, is_stored=is_stored)
         running = asyncio.create_task(scene.late.run())
         scene.choose()
         await asyncio.sleep(EVICTED_AFTER_S / 2)
@@ -129,3 +134,24 @@ def test_while_a_round_pauses_nobody_is_asked_whether_a_victim_is_needed() -> No
         await asyncio.sleep(ASKED_AGAIN_S)
 
     assert played(pauses, goes_on).evicted == [VICTIM]
+
+
+def test_a_victim_whose_admission_is_not_stored_yet_gets_as_much_time_again() -> None:
+    async def is_stored_late(scene: Scene) -> None:
+        assert not scene.evicted
+        scene.cluster.observe(admitted("low", {"cpu": 4_000}))
+        await asyncio.sleep(EVICTED_AFTER_S)
+
+    assert played(lambda _: None, is_stored_late, is_stored=False).evicted == [VICTIM]
+
+
+def test_who_was_admitted_in_vain_is_not_evicted() -> None:
+    def is_refused(scene: Scene) -> None:
+        (admission,) = scene.admissions
+        assert isinstance(admission, Admit)
+        scene.cluster.engine.settle(Outcome(decision=admission, verdict=Verdict.REFUSED))
+
+    async def waits(_: Scene) -> None:
+        await asyncio.sleep(EVICTED_AFTER_S)
+
+    assert not played(is_refused, waits, is_stored=False).evicted
