@@ -10,15 +10,14 @@ the table of commands (`lazy`). A command has the module of its name, or a packa
 (`run`, `serve`), `local` (`demo`, `dev`), `usage`, `kind` (`check`, `list`), `get` (`get`, `top`),
 `simulate`, `submit`, `topology`, `trace`.
 Commands that ask: `explain` (its answers: `explanations`, with `--eta` `prospects`), `plan` (laid
-out by `plan_tables`), `credits` (with `credit_surroundings`), `budgets`, `devices`; they read
-files, or a cluster by `live` (which of them, says `reading`). `record` writes a recording of a
-running controller (by
-`recording`), `replay` repeats one; `ui` leads a browser to the page by `page_forward`, on a port
-that `loopback` opens. Commands that write: `stop`, `suspend` and `resume` (`activity`), `requeue`,
-`delete`, `create`, `hand_over`, `uninstall`; which cluster, says `reaching`. What people name is
-read by `subjects`, found by `resolving` and completed by `names`. Commands that print: `crds`,
-`manifests`, `completion`, `version`. All print by `output`, tables with colours by `tables`, and
-what several of them are asked is spelt in `options`. `reference` writes pages of the documentation
-from the code (one of them: `explanations_page`), `roles` what the controller may do to the kinds
-that it knows.
+out by `plan_tables`, its places by `plan_places`), `credits` (with `credit_surroundings`),
+`budgets`, `devices`; they read files, or a cluster by `live` (which of them, says `reading`).
+`record` writes a recording of a running controller (by `recording`), `replay` repeats one; `ui`
+leads a browser to the page by `page_forward`, on a port that `loopback` opens. Commands that write:
+`stop`, `suspend` and `resume` (`activity`), `requeue`, `delete`, `create`, `hand_over`,
+`uninstall`; which cluster, says `reaching`. What people name is read by `subjects`, found by
+`resolving` and completed by `names`. Commands that print: `crds`, `manifests`, `completion`,
+`version`. All print by `output`, tables with colours by `tables`, and what several of them are
+asked is spelt in `options`. `reference` writes pages of the documentation from the code (one of
+them: `explanations_page`), `roles` what the controller may do to the kinds that it knows.
 """

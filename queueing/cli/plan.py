@@ -9,6 +9,7 @@ import click
 
 from queueing.cli.options import cluster_options, files_option, now_option, output_option
 from queueing.cli.output import UsageProblem, structured
+from queueing.cli.plan_places import Places
 from queueing.cli.plan_tables import difference, table
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
@@ -92,10 +93,11 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     if output != "table":
         click.echo(structured(reports[-1], output))
         return
+    places = Places(intake.facts)
     if compares:
-        click.echo(difference(*reports))
+        click.echo(difference(*reports, places=places))
     if not compares or options["all"]:
-        click.echo(("\n" if compares else "") + table(reports[-1]))
+        click.echo(("\n" if compares else "") + table(reports[-1], places))
 
 
 def _plan(intake: Intake, options: Mapping[str, Any]) -> Plan:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from queueing.cli.output import columns
+from queueing.cli.plan_places import Places
 
 NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that would get one."
 QUOTAS = ("FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED", "LENT")
@@ -16,27 +17,28 @@ Report = Mapping[str, Any]
 Decision = Mapping[str, Any]
 
 
-def table(report: Report) -> str:
+def table(report: Report, places: Places) -> str:
     """Lay a whole plan out, given as JSON."""
-    decisions = [
-        (str(one["round"]), *_row(decision))
-        for one in report["rounds"]
-        for decision in one["decisions"]
-    ]
+    made = [(one["round"], each) for one in report["rounds"] for each in one["decisions"]]
+    rows = [(str(number), *_row(decision)) for number, decision in made]
     header = ("ROUND", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
-    parts = [columns(header, decisions) if decisions else NOTHING_WAITS]
+    parts = [columns(header, rows) if rows else NOTHING_WAITS]
+    parts += filter(None, [places.told(decision for _, decision in made)])
     quotas = _quotas(report, OF_QUEUES)
     if quotas:
-        rows = [(*place, *amounts) for place, amounts in quotas.items()]
-        parts.append(columns(("CLUSTERQUEUE", *QUOTAS), rows))
+        amounts = [(*place, *of) for place, of in quotas.items()]
+        parts.append(columns(("CLUSTERQUEUE", *QUOTAS), amounts))
     if report.get("stable"):
         count = len(report["rounds"])
         parts.append(f"Stable after {count} round{'s' * (count != 1)}.")
     return "\n\n".join(parts)
 
 
-def difference(before: Report, after: Report) -> str:
-    """Lay out what is decided otherwise in the second plan, and which quotas are others."""
+def difference(before: Report, after: Report, *, places: Places) -> str:
+    """Lay out what is decided otherwise in the second plan, and which quotas are others.
+
+    The places are told of those that only the second plan admits.
+    """
     old, new = _stories(before), _stories(after)
     workloads = list(dict.fromkeys([*new, *old]))
     rows = [row for name in workloads for row in _told(old.get(name, ()), new.get(name, ()))]
@@ -49,6 +51,9 @@ def difference(before: Report, after: Report) -> str:
         return f"The change makes no difference: {rest} stay as they are (--all shows them)."
     header = ("CHANGE", "ACTION", "WORKLOAD", "CLUSTERQUEUE", "DETAIL")
     parts = [columns(header, rows)] if rows else ["The change makes no difference to workloads."]
+    anew = {row[2] for row in rows if row[:2] == (AFTER, "Admit")}
+    admitted = (one for name in workloads if name in anew for one in new[name])
+    parts += filter(None, [places.told(admitted)])
     for kind, changed in (("CLUSTERQUEUE", of_queues), ("COHORT", of_cohorts)):
         if changed:
             parts.append(columns(("CHANGE", kind, *QUOTAS), changed))

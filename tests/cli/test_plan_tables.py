@@ -2,6 +2,7 @@
 
 import pytest
 
+from queueing.cli.plan_places import Places
 from queueing.cli.plan_tables import difference
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import parse
@@ -66,7 +67,11 @@ def changes(before: list[str], after: list[str], quota: tuple[int, int] = (2, 2)
             parse(text, file="f.yaml"), now=NOW, compatibility=Compatibility.QUEUEING
         )
         reports.append(as_json(until_stable(world.facts, settings=world.settings, now=NOW)))
-    return [" ".join(line.split()) for line in difference(*reports).splitlines() if line]
+    return [
+        " ".join(line.split())
+        for line in difference(*reports, places=Places()).splitlines()
+        if line
+    ]
 
 
 WAITS = one(PENDING, "waits", 3)

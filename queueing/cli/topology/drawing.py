@@ -1,6 +1,9 @@
-"""A topology on a terminal: a table of its levels, a tree of its domains, and whom it costs."""
+"""A topology on a terminal: a table of its levels, a tree of its domains, and whom it costs.
 
-from collections.abc import Iterable
+And where the pods of one pod set go.
+"""
+
+from collections.abc import Iterable, Mapping
 
 from rich.text import Text
 from rich.tree import Tree
@@ -12,6 +15,8 @@ from queueing.explain.openings import Openings, Stopped
 
 NAMED = 4
 """How many workloads of a node, or of a domain that is opened, are named."""
+DRAWN = 8
+"""How many domains of a domain are drawn of those where pods of a pod set go."""
 
 
 def levels(layout: Layout) -> str:
@@ -42,6 +47,31 @@ def _tree(space: Space, above: Tree | None = None) -> Tree:
     for one in space.domains:
         _tree(one, branch)
     return branch
+
+
+def seated(title: str, by: str, pods: Mapping[tuple[str, ...], int]) -> Tree:
+    """Return where pods go as a tree: numbers of pods, by the domains from the widest level on."""
+    tree = Tree(Text.assemble((title, "bold"), (f" by {by}", "dim")), guide_style="dim")
+    _seat(tree, pods)
+    return tree
+
+
+def _seat(above: Tree, pods: Mapping[tuple[str, ...], int]) -> None:
+    within: dict[str, dict[tuple[str, ...], int]] = {}
+    for (name, *rest), count in pods.items():
+        within.setdefault(name, {})[tuple(rest)] = count
+    for name, inner in list(within.items())[:DRAWN]:
+        branch = above.add(Text(f"{name}  {_pods(sum(inner.values()))}"))
+        if () not in inner:
+            _seat(branch, inner)
+    left = [*within.values()][DRAWN:]
+    if left:
+        count = sum(sum(one.values()) for one in left)
+        above.add(Text(f"{len(left)} more  {_pods(count)}", style="dim"))
+
+
+def _pods(count: int) -> str:
+    return f"{count} pod{'s' * (count != 1)}"
 
 
 def _room(space: Space) -> str:
