@@ -32,6 +32,8 @@ from tests.lives.random_worlds import DEFAULT, GOLD, MODES, SPOT, Choose
 
 RACK, BLOCK = "rack", "block"
 LEVELS = ((RACK, HOSTNAME), (BLOCK, RACK, HOSTNAME), (BLOCK, RACK, HOSTNAME), (RACK,))
+EDITED = (*LEVELS, (BLOCK, HOSTNAME), (HOSTNAME,))
+"""What a Topology is edited to while it is in use, more than the API server would let through."""
 PLACED = ((DEFAULT, SPOT), (DEFAULT, SPOT, GOLD), (DEFAULT,))
 """Which flavors have the topology."""
 SERVED = ((), (DEFAULT,), (DEFAULT, SPOT))
@@ -88,7 +90,9 @@ def _node(choose: Choose, at: int) -> Node:
 def _news(choose: Choose) -> Fact:
     """Choose a node that comes, changes or goes, or what pods of others use of it."""
     at = choose(range(HOSTS))
-    match choose(("node", "gone", "others", "others", "devices", "no devices")):
+    match choose(("node", "gone", "others", "others", "devices", "no devices", "levels")):
+        case "levels":
+            return TopologyFact(name="dc", levels=choose(EDITED))
         case "devices":
             return _devices(choose, at)
         case "no devices":
