@@ -1,4 +1,9 @@
-"""What a placement by topology costs as clusters grow: the core alone, at nine tenths full."""
+"""What a placement by topology costs as clusters grow: the core alone, at nine tenths full.
+
+Which gangs of a mix fit, and over how many domains, differs by size. So equal gangs are compared:
+in clusters full of such gangs, and asked for once after each change of the mix, which takes more
+where larger gangs come and go.
+"""
 
 import time
 import tracemalloc
@@ -33,12 +38,16 @@ SHAPES = tuple(
     Placeable(requests=in_order({CPU: gpus * 8_000, MEMORY: gpus << 34, GPU: gpus}))
     for gpus in (1, 2, 4, 8)
 )
+HALF = SHAPES[2]
 PODS_MAX = 512
+EQUAL = (8, 64)
+"""Pods of each gang where all are equal."""
 FULL = 0.9
 TURNS = 2_000
 FLAVOR, MAIN = FlavorName("gpu"), PodSetName("main")
 ANYWHERE = TopologyRequest(unconstrained=True)
 TERMS = Terms(profile=Profile())
+AIM = "at most twice that of 640 nodes"
 MICRO = 1e6
 Found = TypeVar("Found")
 
@@ -51,6 +60,8 @@ class World:
     racks: int
     hosts: int
     random: Random
+    equal: int = 0
+    """Pods of each gang; 0 for a mix."""
     forest: Forest = field(default_factory=Forest)
     running: list[tuple[Usage, int]] = field(default_factory=list)
     """What each gang uses, and of these the devices."""
@@ -75,7 +86,13 @@ class World:
             self.forest.put_node(self.node(at))
 
     def gang(self) -> PodSetRequest:
-        """Return a gang of 1 to 512 pods; those of 1 pod are as frequent as those of 2 or 3."""
+        """Return a gang of 1 to 512 pods; those of 1 pod are as frequent as those of 2 or 3.
+
+        Equal gangs have pods of half a host, and prefer a rack.
+        """
+        if self.equal:
+            rack = TopologyRequest(preferred="rack")
+            return PodSetRequest(name=MAIN, count=self.equal, pod=HALF, topology=rack)
         random = self.random
         count = int(2 ** random.uniform(0, PODS_MAX.bit_length() - 1))
         level = random.choice(("block", "rack"))
@@ -122,6 +139,35 @@ def sizes(most: int) -> list[Result]:
     ]
 
 
+def _of_equal(mixed: World, count: int) -> dict[str, float]:
+    """Return what a placement costs of gangs that are equal, alone and in a cluster of others."""
+    alone = World(mixed.blocks, mixed.racks, mixed.hosts, Random(1), equal=count)
+    alone.build()
+    alone.fill()
+    placed, _, _, domains = _turns(alone)
+    return {
+        f"gangs of {count} alone: CPU us per placement, median": percentile(placed, 0.5) * MICRO,
+        f"gangs of {count} alone: CPU us per placement, p99": percentile(placed, 0.99) * MICRO,
+        f"gangs of {count} alone: domains of a placement, mean": sum(domains) / len(domains),
+        f"gangs of {count} among others: CPU us per placement, median": _among(mixed, alone.gang()),
+    }
+
+
+def _among(mixed: World, gang: PodSetRequest) -> float:
+    """Return what it costs to find a place for a gang after others came and went."""
+    found = list[float]()
+    for _ in range(TURNS // 2):
+        while mixed.is_full:
+            mixed.release()
+        other = mixed.gang()
+        place_of_other = mixed.ask(other)
+        if place_of_other is not None:
+            mixed.admit(other, place_of_other)
+        taken, placed = _cpu(partial(mixed.ask, gang))
+        found += [taken] if placed is not None else []
+    return percentile(found, 0.5) * MICRO
+
+
 def _measured(world: World) -> Result:
     with postponed():
         tracemalloc.start()
@@ -137,11 +183,13 @@ def _measured(world: World) -> Result:
         pod = _each(
             lambda at: world.forest.set_others(f"n{at * 7 % world.nodes}", {CPU: at % 2 * 500})
         )
+        running = len(world.running)
+        of_equal = [_of_equal(world, one) for one in EQUAL]
     whole = placed + refused
     return Result(
         scenario=f"topology, {world.nodes} nodes",
         numbers={
-            "gangs running": len(world.running),
+            "gangs running": running,
             "placed": len(placed),
             "domains of a placement, mean": sum(domains) / len(domains),
             "placements tried per CPU second": len(whole) / sum(whole),
@@ -155,8 +203,10 @@ def _measured(world: World) -> Result:
             "CPU us per change of other pods": pod * MICRO,
             "MiB of the tree": empty / 2**20,
             "MiB of the counts of one shape": (counted - empty) / len(SHAPES) / 2**20,
+            **of_equal[0],
+            **of_equal[1],
         },
-        aims={"CPU us per domain placed": "at most twice that of 640 nodes"},
+        aims={name: AIM for one in of_equal for name in one if name.endswith("median")},
     )
 
 
