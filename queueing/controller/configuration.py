@@ -96,7 +96,6 @@ def controller_rules(
             namespaces=managed_namespaces(configuration),
             labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
             elastic=ELASTIC if is_enabled(configuration, ELASTIC_JOBS) else frozenset(),
-            whole_pods=compatibility is Compatibility.KUEUE,
             tell_ready_within_s=_tell_ready_within_s(configuration),
         ),
         identity=identity,

@@ -31,13 +31,6 @@ def test_kueues_defaults() -> None:
     assert got.life.keep_finished_s is None
 
 
-def test_in_kueue_mode_workloads_of_pods_hold_all_that_these_have() -> None:
-    found = from_document(HEAD)
-    for mode in Compatibility:
-        rules = controller_rules(found, mode, identity="me")
-        assert rules.jobs.whole_pods is (mode is Compatibility.KUEUE)
-
-
 def test_what_the_operator_chose() -> None:
     got = rules_for(
         manageJobsWithoutQueueName=True,

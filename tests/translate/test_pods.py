@@ -4,13 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
 from queueing.kinds.jobs import read_job
 from queueing.kinds.registry import kind_of
 from queueing.translate.jobs.injection import ConflictError, Injection
 from queueing.translate.jobs.patches import MergePatch
-from queueing.translate.jobs.pods.given import without_what_is_given
 from queueing.translate.jobs.pods.roles import role_hash
 from queueing.translate.jobs.pods.view import PodJob, Pods, read_pod
 from queueing.translate.labels import (
@@ -36,57 +35,6 @@ def pod(status: Wire | None = None, **metadata: Any) -> PodJob:
 
 def role(**spec: Any) -> str:
     return role_hash(msgspec.Raw(encode({"spec": spec})))
-
-
-GIVEN: Wire = {
-    "volumes": [{"name": "kube-api-access-x7k2p", "projected": {}}, {"name": "data"}],
-    "dnsPolicy": "ClusterFirst",
-    "schedulerName": "default-scheduler",
-    "securityContext": {},
-    "enableServiceLinks": True,
-    "preemptionPolicy": "PreemptLowerPriority",
-    "serviceAccountName": "default",
-    "serviceAccount": "default",
-}
-GIVEN_TO_CONTAINERS: Wire = {
-    "volumeMounts": [{"name": "kube-api-access-x7k2p", "mountPath": "/var/run"}],
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
-
-
-def stripped(spec: Wire) -> Any:
-    workload = {"spec": {"podSets": [{"name": "main", "template": {"spec": spec}}]}}
-    found = decode(without_what_is_given(encode(workload)))
-    return found["spec"]["podSets"][0]["template"]["spec"]
-
-
-def test_a_workload_leaves_out_what_the_api_server_gives_to_every_pod() -> None:
-    asks = {"name": "c", "resources": {"requests": {"cpu": "1"}}}
-    tolerations = [{"key": "spot", "operator": "Exists"}]
-    spec = {
-        **GIVEN,
-        "tolerations": tolerations,
-        "containers": [{**asks, **GIVEN_TO_CONTAINERS}],
-        "initContainers": [{**asks, **GIVEN_TO_CONTAINERS}],
-    }
-    assert stripped(spec) == {
-        "volumes": [{"name": "data"}],
-        "serviceAccountName": "default",
-        "tolerations": tolerations,
-        "containers": [asks],
-        "initContainers": [asks],
-    }
-
-
-def test_what_a_user_chose_otherwise_stays_in_the_workload_of_a_pod() -> None:
-    spec = {
-        "dnsPolicy": "None",
-        "schedulerName": "own",
-        "securityContext": {"runAsUser": 7},
-        "containers": [{"name": "c", "terminationMessagePolicy": "FallbackToLogsOnError"}],
-    }
-    assert stripped(spec) == spec
 
 
 def test_roles_are_those_that_kueue_gives() -> None:

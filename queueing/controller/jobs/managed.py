@@ -28,8 +28,6 @@ class JobRules:
     """Labels of Jobs that their Workloads get."""
     elastic: Collection[GroupKind] = ()
     """Kinds whose jobs may be elastic; none where that is off."""
-    whole_pods: bool = False
-    """Whether Workloads of pods hold what the API server gives to every pod, as Kueue's do."""
     tell_ready_within_s: float = TELL_READY_WITHIN_S
     """For how many seconds the write of `PodsReady` may be put off while the API server is slow."""
 

@@ -40,7 +40,6 @@ from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import gates_of
 from queueing.translate.jobs.gang_workload import owner_of
-from queueing.translate.jobs.pods.given import without_what_is_given
 from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
@@ -81,8 +80,6 @@ class WorkloadWriter:
         if priority is None:
             return
         name, body = compose(priority)
-        if members[0].is_stopped_by_deletion and not self._rules.whole_pods:
-            body = without_what_is_given(body)
         namespace = members[0].metadata.namespace
         try:
             await self._writes.create_workload(namespace, body, lone=lone)

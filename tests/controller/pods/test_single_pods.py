@@ -1,9 +1,11 @@
 """Pods that are queued by themselves, on the embedded API server."""
 
+from collections.abc import Callable
+
 import pytest
 
 from queueing.translate.labels import MANAGED
-from tests.controller.harness import MakeWorld, false, job, true
+from tests.controller.harness import MakeWorld, Wire, false, job, true
 from tests.controller.pods.pod_harness import ON, deleting, gated, phase, pod, setup
 
 URGENT = {"kueue.x-k8s.io/priority-class": "high"}
@@ -32,6 +34,39 @@ async def test_a_pod_waits_for_quota_runs_and_ends(world: MakeWorld) -> None:
         await w.until("Pod", "second", phase("Succeeded"))
         for name in ("first", "second"):
             await w.until("Pod", name, lambda one: "finalizers" not in one["metadata"])
+
+
+async def test_the_workload_of_a_pod_holds_all_that_the_pod_has(world: MakeWorld) -> None:
+    """Kueue compares containers in full, and makes templates of it that must be valid."""
+    token = {"name": "kube-api-access-x7k2p"}
+    given = {
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "volumeMounts": [{**token, "mountPath": "/var/run"}],
+    }
+    made = pod("one")
+    (container,) = made["spec"]["containers"]
+    made["spec"] |= {
+        "volumes": [{**token, "emptyDir": {}}],
+        "containers": [{**container, **given}],
+        "initContainers": [{**given, "name": "first", "image": "x"}],
+        "schedulerName": "default-scheduler",
+    }
+    async with world(**ON) as w:
+        await w.make(*setup("0"), made)
+        await w.workload("one", of_pod(await w.get("Pod", "one")))
+        await w.patch(
+            "Pod", "one", {"spec": {"containers": [{**container, **given, "image": "y"}]}}
+        )
+        await w.workload("one", of_pod(await w.get("Pod", "one")))
+
+
+def of_pod(one: Wire) -> Callable[[Wire], bool]:
+    """Say whether the template of a Workload is a pod, but for its gates."""
+    return lambda workload: (
+        {**workload["spec"]["podSets"][0]["template"]["spec"], "schedulingGates": None}
+        == {**one["spec"], "schedulingGates": None}
+    )
 
 
 async def test_the_workload_of_a_pod_that_fails_says_so(world: MakeWorld) -> None:
