@@ -9,7 +9,8 @@ import click
 
 from queueing.cli.options import output_option
 from queueing.cli.output import UsageProblem, objects
-from queueing.cli.production.choices import Flags, read_choices
+from queueing.cli.production.choices import Choices, Flags, read_choices
+from queueing.core.settings import Compatibility
 from queueing.webhooks.scope import MINOR_WITH_MUTATING_POLICIES, Scope
 
 Wire = dict[str, Any]
@@ -52,7 +53,7 @@ def _scope(configuration: Any, minor: int) -> Scope:
     )
 
 
-def _crds(scope: Scope, _configuration: Any) -> list[Wire]:
+def _crds(scope: Scope, _choices: Choices) -> list[Wire]:
     from queueing_api.crd.generate import WebhookConversion, crds  # noqa: PLC0415 - slow to import
 
     made = crds(WebhookConversion())
@@ -64,7 +65,7 @@ def _crds(scope: Scope, _configuration: Any) -> list[Wire]:
     return made
 
 
-def _policies(scope: Scope, configuration: Any) -> list[Wire]:
+def _policies(scope: Scope, choices: Choices) -> list[Wire]:
     from queueing.controller.admission_policies import rendering as mutating  # noqa: PLC0415 - slow to import
     from queueing.controller.configuration import policy_rules  # noqa: PLC0415 - with it
     from queueing.webhooks.policies import render as validating  # noqa: PLC0415 - with it
@@ -72,17 +73,17 @@ def _policies(scope: Scope, configuration: Any) -> list[Wire]:
     made = validating.render(scope)
     if scope.minor < MINOR_WITH_MUTATING_POLICIES:
         return made
-    rules = policy_rules(configuration)
+    rules = policy_rules(choices.configuration, choices.compatibility)
     return [*made, *(wire for _, wire in mutating.render(rules))]
 
 
-def _webhooks(scope: Scope, _configuration: Any) -> list[Wire]:
+def _webhooks(scope: Scope, _choices: Choices) -> list[Wire]:
     from queueing.webhooks.configurations import render  # noqa: PLC0415 - slow to import
 
     return render(scope)
 
 
-PARTS: Mapping[str, Callable[[Scope, Any], list[Wire]]] = MappingProxyType(
+PARTS: Mapping[str, Callable[[Scope, Choices], list[Wire]]] = MappingProxyType(
     {"crds": _crds, "policies": _policies, "webhooks": _webhooks}
 )
 
@@ -90,6 +91,13 @@ PARTS: Mapping[str, Callable[[Scope, Any], list[Wire]]] = MappingProxyType(
 @click.command(epilog=EPILOG)
 @click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
 @click.option("--namespace", metavar="NAME", help="Namespace of the controller.")
+@click.option(
+    "--compatibility",
+    type=click.Choice([one.value for one in Compatibility]),
+    default=Compatibility.QUEUEING.value,
+    show_default=True,
+    help="For a controller that decides as Kueue, or with queueing's differences.",
+)
 @click.option(
     "--for",
     "part",
@@ -106,14 +114,12 @@ PARTS: Mapping[str, Callable[[Scope, Any], list[Wire]]] = MappingProxyType(
     help="Version of the API server.",
 )
 @output_option(("yaml", "json"))
-def command(
-    *, config: str | None, namespace: str | None, part: str, kubernetes: str, output: str
-) -> None:
+def command(*, part: str, kubernetes: str, output: str, **chosen: Any) -> None:
     """Print definitions, policies and webhook configurations as the Configuration says."""
-    choices = read_choices(replace(_NO_FLAGS, config=config, namespace=namespace))
+    choices = read_choices(replace(_NO_FLAGS, **chosen))
     scope = _scope(choices.configuration, _minor(kubernetes))
-    chosen = [render for name, render in PARTS.items() if part in {name, "all"}]
-    items = [one for render in chosen for one in render(scope, choices.configuration)]
+    renders = [render for name, render in PARTS.items() if part in {name, "all"}]
+    items = [one for render in renders for one in render(scope, choices)]
     click.echo(objects(items, output))
 
 

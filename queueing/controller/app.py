@@ -244,7 +244,7 @@ class App:
                 engine=Engine if self._recording is None else self._recording.engine,
             )
         )
-        rules = policy_rules(self._options.configuration)
+        rules = policy_rules(self._options.configuration, self._options.compatibility)
         async with asyncio.TaskGroup() as group:
             if self._options.policies:
                 group.create_task(self._keep_policies(rules), name="policies")

@@ -154,7 +154,7 @@ def _tell_ready_within_s(configuration: Configuration) -> float:
     return 0.0 if ready.block_admission or is_tight else TELL_READY_WITHIN_S
 
 
-def policy_rules(configuration: Configuration) -> PolicyRules:
+def policy_rules(configuration: Configuration, compatibility: Compatibility) -> PolicyRules:
     """Derive what the admission policies in the API server are to do."""
     return PolicyRules(
         namespaces=managed_namespaces(configuration),
@@ -165,6 +165,7 @@ def policy_rules(configuration: Configuration) -> PolicyRules:
         service=configuration.internal_cert_management.webhook_service_name,
         default_class=is_enabled(configuration, "WorkloadPriorityClassDefaulting"),
         reject_unknown_flavors=is_enabled(configuration, "RejectUpdatesToCQWithInvalidOnFlavors"),
+        hands_trace=compatibility is not Compatibility.KUEUE,
     )
 
 

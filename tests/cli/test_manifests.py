@@ -53,6 +53,15 @@ def test_an_older_server_gets_webhooks_in_place_of_mutating_policies() -> None:
     assert "mjob.kb.io" in names
 
 
+def test_a_controller_that_decides_as_kueue_has_a_policy_less() -> None:
+    usual, as_kueue = (
+        {one["metadata"]["name"] for one in printed("--for", "policies", "--compatibility", mode)}
+        for mode in ("Queueing", "Kueue")
+    )
+    assert usual - as_kueue == {"queueing-hand-trace"}
+    assert as_kueue < usual
+
+
 def test_yaml_and_json_say_the_same() -> None:
     documents = yaml.load_all(manifests("--for", "webhooks").output, Loader=yaml.CSafeLoader)
     assert list(documents) == printed("--for", "webhooks")

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from queueing.controller.configuration import controller_rules, lease_settings
+from queueing.controller.configuration import controller_rules, lease_settings, policy_rules
 from queueing.controller.process.probes import BadAddressError, address_of
 from queueing.core.selectors import Requirement
 from queueing.core.settings import Compatibility
@@ -29,6 +29,12 @@ def test_kueues_defaults() -> None:
     ready = got.life.pods_ready
     assert (ready.timeout_s, ready.backoff.base_s, ready.backoff.limit) == (1800.0, 60.0, None)
     assert got.life.keep_finished_s is None
+
+
+def test_in_kueue_mode_no_policy_hands_traces_to_pods() -> None:
+    found = from_document(HEAD)
+    assert policy_rules(found, Compatibility.QUEUEING).hands_trace
+    assert not policy_rules(found, Compatibility.KUEUE).hands_trace
 
 
 def test_what_the_operator_chose() -> None:

@@ -81,6 +81,8 @@ class PolicyRules:
     """Whether queued Jobs without a WorkloadPriorityClass get the one named `default`."""
     reject_unknown_flavors: bool = False
     """Whether an update of a ClusterQueue is refused whose checks name flavors that it lacks."""
+    hands_trace: bool = True
+    """Whether the containers of pods get the trace that these are part of as a variable."""
 
 
 def render(rules: PolicyRules) -> Rendered:
@@ -89,7 +91,8 @@ def render(rules: PolicyRules) -> Rendered:
     pods = gating.render(
         rules.pods, rules.namespaces, rules.kinds, without_queue_name=rules.without_queue_name
     )
-    made += [(MUTATING[wire["kind"]], wire) for wire in (*claims.render(), *traced.render(), *pods)]
+    traces = traced.render() if rules.hands_trace else ()
+    made += [(MUTATING[wire["kind"]], wire) for wire in (*claims.render(), *traces, *pods)]
     digest = blake2b(msgspec.json.encode([wire for _, wire in made]), digest_size=8).hexdigest()
     return [*made, *_probe(rules, digest)]
 

@@ -90,6 +90,7 @@ def test_gates_add_and_take_away_policies() -> None:
     usual, gated = names(rules()), names(rules(default_class=False, reject_unknown_flavors=True))
     assert usual - gated == {"queueing-default-priority"}
     assert gated - usual == {"queueing-validate-flavors-of-checks"}
+    assert usual - names(rules(hands_trace=False)) == {"queueing-hand-trace"}
 
 
 @pytest.mark.parametrize(
