@@ -2,7 +2,8 @@
 
 A start writes the annotation `traceparent` into a job's template, where labels and annotations can
 be given and taken back; a variable in each of its containers could not. So pods get the variable
-from it as they are created. It fails open: no pod waits for its trace.
+from it as they are created. It fails open: no pod waits for its trace. Pods that are queued
+themselves exist before a start annotates them, and get no variable.
 """
 
 from typing import Any, Final
