@@ -45,6 +45,7 @@ class Guard:
 
     def __init__(self, server: EmbeddedServer) -> None:
         self.jobs: dict[str, Wire] = {}
+        self.job_sets: dict[str, Wire] = {}
         self.workloads: dict[str, Wire] = {}
         self.pods: dict[str, Wire] = {}
         self.violations: list[str] = []
@@ -53,6 +54,7 @@ class Guard:
     def _changed(self, resource: Resource, event: WatchEvent) -> None:
         known = {
             "jobs.batch": self.jobs,
+            "jobsets.jobset.x-k8s.io": self.job_sets,
             "workloads.kueue.x-k8s.io": self.workloads,
             "pods": self.pods,
         }

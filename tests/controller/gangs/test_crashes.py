@@ -61,7 +61,7 @@ async def lives(
     async def a_life(w: GangWorld, kill: Kill) -> None:
         for earlier in before:
             await w.eventually(await earlier(w))
-        await kill.until(await step(w))
+        await kill.through(lambda: step(w))
         for name in list(w.guard.jobs):
             await w.delete("Job", name)
         await w.eventually(lambda: not w.guard.jobs and not w.guard.workloads)
