@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from queueing.devices.rules.index import Device, DeviceName
+from queueing.devices.rules.packing import PODS_MAX
 from queueing.devices.rules.requests import Way
 
 Taken = Mapping[DeviceName, Mapping[str, int]]
@@ -26,15 +27,16 @@ def counters_left(
 def free_count(devices: Iterable[Device], way: Way, taken: Taken, left: Counters) -> int:
     """Return how many requests for one device can be met at once, by devices of one pool.
 
-    A shared device counts as often as its capacities hold what a request takes of them. Devices
-    that share counters count as long as these last, in order. `left` is changed.
+    A shared device counts as often as its capacities hold what a request takes of them, and for
+    all pods if it has none. Devices that share counters count as long as these last, in order;
+    only the first use of a shared one draws from them. `left` is changed.
     """
     free = 0
     for device in devices:
-        if device.shared:
-            free += _times(device, way, taken.get(device.name, {}))
-        elif device.name not in taken and _draw(device, left):
-            free += 1
+        held = device.name in taken
+        times = _times(device, way, taken.get(device.name, {})) if device.shared else int(not held)
+        if times and (held or _draw(device, left)):
+            free += times
     return free
 
 
@@ -45,7 +47,7 @@ def _times(device: Device, way: Way, taken: Mapping[str, int]) -> int:
         if each:
             fitting = max(0, capacity.value - taken.get(name, 0)) // each
             times = fitting if times is None else min(times, fitting)
-    return 1 if times is None else times
+    return PODS_MAX if times is None else times
 
 
 def _draw(device: Device, left: Counters) -> bool:
