@@ -10,7 +10,7 @@ from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import catalog_of
 from queueing.devices.wire.given import amounts_of
 from queueing.devices.wire.lacks import lack
-from queueing.devices.wire.names import WORKLOAD_UID, pod_of, workload_uid
+from queueing.devices.wire.names import BY_SCHEDULER, WORKLOAD_UID, pod_of, workload_uid
 from queueing.devices.wire.node_devices import DevicesOnNodes
 from queueing.devices.wire.offers import DeviceShape, judge
 from queueing.devices.wire.slices import slice_of
@@ -98,6 +98,7 @@ class SimulatedDevices:
             if (
                 workload
                 and not workload_uid(claim.metadata)
+                and BY_SCHEDULER not in claim.metadata.annotations
                 and labels.get(WORKLOAD_UID) == workload
             ):
                 yield Possession(labels.get(POD_SET, ""), claim)

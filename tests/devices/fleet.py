@@ -117,11 +117,13 @@ def flavor(name: str, **labels: str) -> ResourceFlavor:
     return read(ResourceFlavor, {"metadata": {"name": name}, "spec": {"nodeLabels": labels}})
 
 
-def workload(template: Wire, *, count: int = 1, flavors: Wire | None = None) -> Workload:
-    """Return a Workload of one pod set; with flavors it is admitted to them."""
+def workload(
+    template: Wire, *, count: int = 1, flavors: Wire | None = None, **more: Any
+) -> Workload:
+    """Return a Workload of one pod set; with flavors it is admitted to them, with `more`."""
     status: Wire = {}
     if flavors is not None:
-        assigned = {"name": "main", "count": count, "flavors": flavors, "resourceUsage": {}}
+        assigned = {"name": "main", "count": count, "flavors": flavors, "resourceUsage": {}, **more}
         status = {"admission": {"clusterQueue": "cq", "podSetAssignments": [assigned]}}
     return read(
         Workload,

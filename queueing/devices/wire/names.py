@@ -37,6 +37,8 @@ FLAVOR = "queueing.dev/flavor"
 """Label of templates and claims: the ResourceFlavor whose devices they ask for."""
 CLAIM_SPECS = "queueing.dev/claim-specs"
 """Annotation of pods: digest of what the claims of their user's own asked for when they started."""
+BY_SCHEDULER = "resource.kubernetes.io/extended-resource-claim"
+"""Annotation of claims that the scheduler makes for pods which ask for an extended resource."""
 PLAN = "queueing.dev/claim-plan"
 """Annotation of templates and claims: digest of all that they were made from."""
 INJECTED_MAX = 4

@@ -9,12 +9,10 @@ from queueing.devices.rules.requests import CONSUMERS_MAX, Way
 from queueing.devices.wire.allocations import holdings
 from queueing.devices.wire.asks import ContainerDevices, ResourceRequest
 from queueing.devices.wire.catalog import DeviceCatalog
-from queueing.devices.wire.names import FLAVOR, label_value
+from queueing.devices.wire.names import BY_SCHEDULER, FLAVOR, label_value
 from queueing.devices.wire.objects import FlavoredResource, ResourceClaim
 from queueing.devices.wire.terms import claim_for, is_plugins
 
-BY_SCHEDULER = "resource.kubernetes.io/extended-resource-claim"
-"""Annotation of claims that the scheduler makes for pods which ask for an extended resource."""
 Served = tuple[FlavorName, ResourceName]
 
 

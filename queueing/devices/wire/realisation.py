@@ -32,7 +32,7 @@ from queueing.devices.wire.names import (
     object_name,
 )
 from queueing.devices.wire.objects import ComputeDomainTerms, FlavoredResource
-from queueing.devices.wire.terms import UnservedError, check, claim_spec
+from queueing.devices.wire.terms import UnservedError, check, claim_spec, claims_by_scheduler, is_kubernetes
 from queueing.translate.problems import Problems
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import PodSet, PodSetAssignment, Workload
@@ -112,6 +112,9 @@ def realise(workload: Workload, owner: ClaimOwner, around: DeviceSurroundings) -
             made_of = replace(made_of, annotations={**made_of.annotations, CHANNEL: domain.name})
         if not around.catalog.as_kueue:
             made_of = _told_of_bound(made_of, workload, found)
+            is_placed = place is not None and place.topology_assignment is not None
+            if is_placed and any(one and claims_by_scheduler(one) for _, one, _ in asked):
+                made_of = _owned(made_of, workload)
         if made_of != NO_CHANGES:
             changes[pod_set.name] = made_of
     return Realisation(tuple(objects), changes)
@@ -122,11 +125,13 @@ def _told_of_bound(made: PodChanges, workload: Workload, found: PodDevices) -> P
     asked = asked_by_users(found)
     if asked is None:
         return made
-    return replace(
-        made,
-        labels={**made.labels, WORKLOAD_UID: label_value(workload.metadata.uid)},
-        annotations={**made.annotations, CLAIM_SPECS: asked.text},
-    )
+    told = replace(made, annotations={**made.annotations, CLAIM_SPECS: asked.text})
+    return _owned(told, workload)
+
+
+def _owned(made: PodChanges, workload: Workload) -> PodChanges:
+    """Mark pods whose claims carry no label of ours: their own says whose these are."""
+    return replace(made, labels={**made.labels, WORKLOAD_UID: label_value(workload.metadata.uid)})
 
 
 def _served(
@@ -241,7 +246,7 @@ def _realise_one(
         spec = claim_spec(ask, served)
         objects.append(made.object("ResourceClaimTemplate", spec, name=ask.template))
         return []
-    if served.strategy in ("Native", "Class"):
+    if is_kubernetes(served):
         return []
     shared = served.sharing == "PerPodSet"
     kind = "ResourceClaim" if shared else "ResourceClaimTemplate"

@@ -20,6 +20,16 @@ def is_plugins(served: FlavoredResource) -> bool:
     return served.strategy == "Native" and not served.request.device_class_name
 
 
+def is_kubernetes(served: FlavoredResource) -> bool:
+    """Say whether a resource is left to Kubernetes, so that an admission makes no claim."""
+    return served.strategy in ("Native", "Class")
+
+
+def claims_by_scheduler(served: FlavoredResource) -> bool:
+    """Say whether the scheduler makes the claims of a resource."""
+    return is_kubernetes(served) and not is_plugins(served)
+
+
 def check(ask: ResourceRequest, served: FlavoredResource) -> None:
     """Raise UnservedError when the way in which a flavor serves a resource cannot do it."""
     if is_plugins(served):
@@ -31,7 +41,7 @@ def check(ask: ResourceRequest, served: FlavoredResource) -> None:
         )
     if served.strategy == "Slot" and not ask.slot:
         raise UnservedError(f"{ask.resource} is given only to pods that declare a claim for it")
-    if ask.uneven and served.strategy not in ("Native", "Class"):
+    if ask.uneven and not is_kubernetes(served):
         raise UnservedError(
             f"init container {ask.uneven} asks for another number of {ask.resource} than the"
             " containers do: it can be given devices only when it asks for as many as one of them"

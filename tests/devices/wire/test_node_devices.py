@@ -11,9 +11,8 @@ from queueing.core.names import FlavorName, Key, ResourceName
 from queueing.devices.rules.index import DeviceName, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.catalog import DeviceCatalog, catalog_of
-from queueing.devices.wire.names import FLAVOR
+from queueing.devices.wire.names import BY_SCHEDULER, FLAVOR
 from queueing.devices.wire.node_devices import DevicesOnNodes
-from queueing.devices.wire.node_terms import BY_SCHEDULER
 from queueing.devices.wire.slices import slice_of
 from queueing.translate.labels import TOPOLOGY_REQUIRED
 from queueing.translate.wire.meta import Meta
