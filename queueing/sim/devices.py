@@ -51,7 +51,8 @@ class SimulatedDevices:
         self._claims = read("ResourceClaim", wire.ResourceClaim)
         pods = read("Pod", wire.Pod)
         self._pods = {one.metadata.uid: one.metadata.labels for one in pods}
-        self.on_nodes = DevicesOnNodes()
+        admitted = {one.metadata.uid: one for one in read("Workload", Workload)}
+        self.on_nodes = DevicesOnNodes(admitted.get)
         for one in slices:
             self.on_nodes.put_slice(one)
         for pod in pods:
@@ -59,8 +60,8 @@ class SimulatedDevices:
         for claim in self._claims:
             self.on_nodes.put_claim(claim)
         flavors = read("ResourceFlavor", ResourceFlavor)
-        placing = {one.metadata.name for one in flavors if one.spec.topology_name}
-        self.on_nodes.set_rules(self.catalog, placing)
+        needed = any(one.spec.topology_name for one in flavors)
+        self.on_nodes.set_rules(self.catalog, needed=needed)
         self._shapes: dict[str, DeviceShape] = {}
         self._doubts: dict[str, None] = {}
 

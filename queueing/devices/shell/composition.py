@@ -70,6 +70,7 @@ class Devices:
         self._pump, self._objects, self._queue = pump, objects, term.queues.claims
         self._features, self._present = term.queues.features, False
         self._memory = memory = objects.devices
+        memory.on_nodes.workload_of = self._workload_of
         self._rules_changed, self._hardware_changed = True, False
         self._users: dict[str, None] = {}
         """Namespaces in which users' templates or claims changed since the last `refresh`."""
@@ -150,11 +151,8 @@ class Devices:
             self._memory.join_hardware()
         if not self._memory.catalog.is_empty:
             self._enter()
-        on_nodes, flavors = self._memory.on_nodes, self._objects.flavors
-        placing = {name for name, one in flavors.items() if one.spec.topology_name}
-        begins = on_nodes.set_rules(self._memory.catalog, placing)
-        for fact in on_nodes.changes():
-            self._pump.observe(fact)
+        flavors = self._objects.flavors.values()
+        begins = self._count_on_nodes(needed=any(one.spec.topology_name for one in flavors))
         if rules or begins or self._hardware_changed:
             self._pump.devices_changed(rules=rules)
             for uid in list(self._memory.holdings.unreckoned):
@@ -168,6 +166,14 @@ class Devices:
             self._needed.set()
         if any(one.compute_domain is not None for one in catalog.served.values()):
             self._domains_needed.set()
+
+    def _count_on_nodes(self, *, needed: bool) -> bool:
+        """Pass on which devices of nodes are free, if that is needed; True if rules are new."""
+        on_nodes = self._memory.on_nodes
+        begins = on_nodes.set_rules(self._memory.catalog, needed=needed)
+        for fact in on_nodes.changes():
+            self._pump.observe(fact)
+        return begins
 
     def synced(self) -> None:
         """Take part where users' own claims are admitted though there is no rule about devices.
@@ -214,6 +220,8 @@ class Devices:
         for uid in uids:
             if bound or self._memory.has_any(uid):
                 self._queue.add(Key(uid))
+            if self._memory.on_nodes.judge(uid):
+                self._due.set()
 
     def workers(self) -> Iterator[Workers]:
         """Yield the workers; their keys are uids of Workloads."""

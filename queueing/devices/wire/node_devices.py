@@ -4,9 +4,9 @@ Kept pool by pool: a slice or a claim that changes costs what is in its pool, an
 that have devices of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from queueing.core.facts import Gone, Kind, NodeDevicesFact
 from queueing.core.names import FlavorName, Key, ResourceName
@@ -15,14 +15,33 @@ from queueing.devices.rules.index import Device, DeviceIndex, DeviceName, Pool, 
 from queueing.devices.rules.matching import candidates
 from queueing.devices.rules.on_nodes import counters_left, free_count
 from queueing.devices.wire.catalog import NO_CATALOG, DeviceCatalog
-from queueing.devices.wire.names import pod_of
-from queueing.devices.wire.node_terms import NodeTerms, Served, held_by_others, terms_on_nodes
+from queueing.devices.wire.names import pod_of, workload_uid
+from queueing.devices.wire.node_terms import (
+    NodeTerms,
+    Served,
+    held_by,
+    is_by_scheduler,
+    resources_of_admission,
+    resources_of_scheduler,
+    terms_on_nodes,
+)
 from queueing.devices.wire.objects import ResourceClaim
 from queueing.translate.labels import TOPOLOGY_MARKS
 from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
 
 NO_NODE = ""
 """The node of devices that several nodes reach."""
+
+
+class _Holding(NamedTuple):
+    """What a claim holds, and the resources for which it counts already, as use of placed pods."""
+
+    devices: Mapping[DeviceName, Mapping[str, int]]
+    counted: frozenset[str]
+
+
+_NOTHING = _Holding({}, frozenset())
 
 
 @dataclass(slots=True)
@@ -37,10 +56,14 @@ class _Pool:
 
 
 class DevicesOnNodes:
-    """Told of slices, of claims and of pods of Workloads, and by whom devices are asked for."""
+    """Told of slices, of claims and of pods of Workloads, and by whom devices are asked for.
 
-    def __init__(self) -> None:
-        self._catalog, self._flavors = NO_CATALOG, frozenset[str]()
+    `workload_of` returns a Workload by its uid.
+    """
+
+    def __init__(self, workload_of: Callable[[str], Workload | None] = lambda _: None) -> None:
+        self.workload_of = workload_of
+        self._catalog, self._is_needed = NO_CATALOG, False
         self._terms: dict[Served, NodeTerms] = {}
         self._pools: dict[Pool, _Pool] = {}
         self._pool_of: dict[str, Pool] = {}
@@ -48,13 +71,13 @@ class DevicesOnNodes:
         """Pools by the nodes that have devices of them."""
         self._claims: dict[Key, ResourceClaim] = {}
         """Those that are allocated."""
-        self._held: dict[Key, Mapping[DeviceName, Mapping[str, int]]] = {}
-        """What claims hold that count as others'."""
+        self._held: dict[Key, _Holding] = {}
+        """What claims hold that does not count already for all resources."""
         self._holders: dict[Pool, dict[Key, None]] = {}
         self._placed: set[str] = set()
         """Uids of pods that a topology placed."""
         self._claims_of: dict[str, dict[Key, None]] = {}
-        """Allocated claims by pod."""
+        """Allocated claims by the uid of whom they were made for: pod or Workload."""
         self._stale: dict[Pool, None] = {}
         self._changed: dict[str, None] = {}
         """Nodes of which other devices are free than was told."""
@@ -85,7 +108,7 @@ class DevicesOnNodes:
         self._forget(key)
         if found.status.allocation is not None:
             self._claims[key] = found
-            self._claims_of.setdefault(pod_of(found.metadata), {})[key] = None
+            self._claims_of.setdefault(_owner(found), {})[key] = None
         return self._hold(key)
 
     def drop_claim(self, key: Key) -> bool:
@@ -97,19 +120,22 @@ class DevicesOnNodes:
         if found.uid in self._placed or not any(one in found.annotations for one in TOPOLOGY_MARKS):
             return False
         self._placed.add(found.uid)
-        claims = self._claims_of.get(found.uid, ())
-        differing = [key for key in claims if self._hold(key)]
+        return self.judge(found.uid)
+
+    def judge(self, owner: str) -> bool:
+        """Look again at claims of a pod or Workload, by uid; True if free devices may differ."""
+        differing = [key for key in self._claims_of.get(owner, ()) if self._hold(key)]
         return bool(differing)
 
     def drop_pod(self, uid: str) -> None:
         self._placed.discard(uid)
 
-    def set_rules(self, catalog: DeviceCatalog, flavors: AbstractSet[str]) -> bool:
-        """Say what there are rules for, and which flavors have a topology; True if that is new."""
-        if catalog is self._catalog and flavors == self._flavors:
+    def set_rules(self, catalog: DeviceCatalog, *, needed: bool) -> bool:
+        """Say what there are rules for, and if any flavor has a topology; True if that is new."""
+        if catalog is self._catalog and needed == self._is_needed:
             return False
-        self._catalog, self._flavors = catalog, frozenset(flavors)
-        self._terms = terms_on_nodes(catalog, flavors)
+        self._catalog, self._is_needed = catalog, needed
+        self._terms = terms_on_nodes(catalog) if needed else {}
         for pool in self._pools.values():
             pool.index = None
         self._stale = dict.fromkeys(self._pools)
@@ -120,29 +146,39 @@ class DevicesOnNodes:
     def _forget(self, key: Key) -> None:
         before = self._claims.pop(key, None)
         if before is not None:
-            pod = pod_of(before.metadata)
-            del self._claims_of[pod][key]
-            if not self._claims_of[pod]:
-                del self._claims_of[pod]
+            owner = _owner(before)
+            del self._claims_of[owner][key]
+            if not self._claims_of[owner]:
+                del self._claims_of[owner]
 
     def _hold(self, key: Key) -> bool:
-        """Find what a claim holds now that counts as others'; say whether that is new."""
-        claim, before = self._claims.get(key), self._held.pop(key, {})
-        now: Mapping[DeviceName, Mapping[str, int]] = {}
+        """Find what a claim holds now that does not count already; say whether that is new."""
+        claim, before = self._claims.get(key), self._held.pop(key, _NOTHING)
+        now = _NOTHING
         if claim is not None:
-            placed = pod_of(claim.metadata) in self._placed
-            now = held_by_others(claim, self._flavors, placed=placed)
-        if now:
+            counted = self._counted(claim)
+            if any(resource not in counted for _, resource in self._terms):
+                now = _Holding(held_by(claim), counted)
+        if now.devices:
             self._held[key] = now
+        else:
+            now = _NOTHING
         if now == before:
             return False
-        for pool in {(one.driver, one.pool) for one in before}:
+        for pool in {(one.driver, one.pool) for one in before.devices}:
             self._holders[pool].pop(key)
             self._stale[pool] = None
-        for pool in {(one.driver, one.pool) for one in now}:
+        for pool in {(one.driver, one.pool) for one in now.devices}:
             self._holders.setdefault(pool, {})[key] = None
             self._stale[pool] = None
         return True
+
+    def _counted(self, claim: ResourceClaim) -> frozenset[str]:
+        """Return the resources of placed pods that a claim was made for: there its use counts."""
+        if not is_by_scheduler(claim):
+            return resources_of_admission(claim, self.workload_of(workload_uid(claim.metadata)))
+        is_placed = pod_of(claim.metadata) in self._placed
+        return resources_of_scheduler(claim, self._catalog) if is_placed else frozenset()
 
     # What is asked.
 
@@ -198,20 +234,27 @@ class DevicesOnNodes:
         if pool.index is None:
             pool.index = index_of(pool.slices.values())
             pool.matching = self._match(pool.index.devices)
+        published = pool.index.counters.get(name, {})
+        taken = {one: self._taken(name, one) for _, one in self._terms}
+        left = {one: counters_left(published, pool.index.devices, by) for one, by in taken.items()}
+        found: dict[str, dict[Served, int]] = {}
+        for (node, served), devices in pool.matching.items():
+            terms, resource = self._terms[served], served[1]
+            held = taken[resource] if node else {}
+            count = free_count(devices, terms.way, held, dict(left[resource]))
+            found.setdefault(node, {})[served] = count * terms.pods
+        return found
+
+    def _taken(self, name: Pool, resource: ResourceName) -> dict[DeviceName, dict[str, int]]:
+        """Return what of a pool is not there for a resource, but for what it counts already."""
         taken: dict[DeviceName, dict[str, int]] = {}
         for key in self._holders.get(name, ()):
-            for device, sizes in self._held[key].items():
+            devices, counted = self._held[key]
+            for device, sizes in devices.items() if resource not in counted else ():
                 sums = taken.setdefault(device, {})
                 for one, size in sizes.items():
                     sums[one] = sums.get(one, 0) + size
-        published = pool.index.counters.get(name, {})
-        left = counters_left(published, pool.index.devices, taken)
-        found: dict[str, dict[Served, int]] = {}
-        for (node, served), devices in pool.matching.items():
-            terms = self._terms[served]
-            count = free_count(devices, terms.way, taken if node else {}, dict(left))
-            found.setdefault(node, {})[served] = count * terms.pods
-        return found
+        return taken
 
     def _match(self, devices: Sequence[Device]) -> dict[tuple[str, Served], tuple[Device, ...]]:
         found: dict[tuple[str, Served], list[Device]] = {}
@@ -219,3 +262,7 @@ class DevicesOnNodes:
             for one in candidates(terms.way, devices, self._catalog.classes).devices:
                 found.setdefault((one.node, served), []).append(one)
         return {key: tuple(several) for key, several in found.items()}
+
+
+def _owner(claim: ResourceClaim) -> str:
+    return pod_of(claim.metadata) if is_by_scheduler(claim) else workload_uid(claim.metadata)

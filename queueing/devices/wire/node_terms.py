@@ -1,6 +1,6 @@
-"""How one device of a node is asked for, and which of them claims of others hold."""
+"""How one device of a node is asked for, and for which resources a claim counts already."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from queueing.core.names import FlavorName, ResourceName
@@ -9,9 +9,11 @@ from queueing.devices.rules.requests import CONSUMERS_MAX, Way
 from queueing.devices.wire.allocations import holdings
 from queueing.devices.wire.asks import ContainerDevices, ResourceRequest
 from queueing.devices.wire.catalog import DeviceCatalog
-from queueing.devices.wire.names import BY_SCHEDULER, FLAVOR, label_value
+from queueing.devices.wire.claim_specs import claim_of
+from queueing.devices.wire.names import BY_SCHEDULER, INJECT_RESOURCE, POD_SET, label_value
 from queueing.devices.wire.objects import FlavoredResource, ResourceClaim
-from queueing.devices.wire.terms import claim_for, is_plugins
+from queueing.devices.wire.terms import claim_for, claims_by_scheduler, is_plugins
+from queueing.translate.wire.workloads import Workload
 
 Served = tuple[FlavorName, ResourceName]
 
@@ -24,7 +26,7 @@ class NodeTerms:
     pods: int = 1
 
 
-def terms_on_nodes(catalog: DeviceCatalog, flavors: Collection[str]) -> dict[Served, NodeTerms]:
+def terms_on_nodes(catalog: DeviceCatalog) -> dict[Served, NodeTerms]:
     """Return how flavors serve resources by devices; those of a device plugin are left out.
 
     Empty in Kueue mode: Kueue places pods by what nodes say is allocatable, and by that alone.
@@ -32,7 +34,7 @@ def terms_on_nodes(catalog: DeviceCatalog, flavors: Collection[str]) -> dict[Ser
     return {
         (FlavorName(flavor), ResourceName(resource)): _terms(one)
         for (flavor, resource), one in catalog.served.items()
-        if flavor in flavors and not is_plugins(one) and not catalog.as_kueue
+        if not is_plugins(one) and not catalog.as_kueue
     }
 
 
@@ -43,17 +45,38 @@ def _terms(served: FlavoredResource) -> NodeTerms:
     return NodeTerms(way=way, pods=CONSUMERS_MAX if served.sharing == "PerPodSet" else 1)
 
 
-def held_by_others(
-    claim: ResourceClaim, flavors: Collection[str], *, placed: bool
-) -> Mapping[DeviceName, Mapping[str, int]]:
-    """Return the devices that a claim holds, and what of shared ones, unless they count anyway.
+def resources_of_scheduler(claim: ResourceClaim, catalog: DeviceCatalog) -> frozenset[str]:
+    """Return the resources for which the scheduler may have made a claim, by their class."""
+    ways = [way for one in claim_of(claim.spec).requests for way in one.ways]
+    classes = {one.device_class for one in ways}
+    return frozenset(
+        resource
+        for (_, resource), one in catalog.served.items()
+        if claims_by_scheduler(one) and one.request.device_class_name in classes
+    )
 
-    They do where the claim was made for an admission to one of these flavors, which place pods by
-    a topology; and where the scheduler made it for a pod that is `placed`.
-    """
-    by_scheduler = placed and BY_SCHEDULER in claim.metadata.annotations
-    if by_scheduler or claim.metadata.labels.get(FLAVOR, "") in map(label_value, flavors):
-        return {}
+
+def resources_of_admission(claim: ResourceClaim, workload: Workload | None) -> frozenset[str]:
+    """Return the resource for which an admission made a claim, if it has places for the pods."""
+    admission = None if workload is None else workload.status.admission
+    if admission is None:
+        return frozenset()
+    pod_set = claim.metadata.labels.get(POD_SET, "")
+    is_placed = any(
+        one.topology_assignment is not None and label_value(one.name) == pod_set
+        for one in admission.pod_set_assignments
+    )
+    told = claim.metadata.annotations.get(INJECT_RESOURCE, "")
+    return frozenset({told}) if is_placed else frozenset()
+
+
+def is_by_scheduler(claim: ResourceClaim) -> bool:
+    """Say whether the scheduler made a claim, for a pod that asks for an extended resource."""
+    return BY_SCHEDULER in claim.metadata.annotations
+
+
+def held_by(claim: ResourceClaim) -> Mapping[DeviceName, Mapping[str, int]]:
+    """Return the devices that a claim holds, and what it takes of shared ones."""
     found: dict[DeviceName, dict[str, int]] = {}
     for one in holdings([claim]):
         if not one.admin:

@@ -32,7 +32,13 @@ from queueing.devices.wire.names import (
     object_name,
 )
 from queueing.devices.wire.objects import ComputeDomainTerms, FlavoredResource
-from queueing.devices.wire.terms import UnservedError, check, claim_spec, claims_by_scheduler, is_kubernetes
+from queueing.devices.wire.terms import (
+    UnservedError,
+    check,
+    claim_spec,
+    claims_by_scheduler,
+    is_kubernetes,
+)
 from queueing.translate.problems import Problems
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import PodSet, PodSetAssignment, Workload

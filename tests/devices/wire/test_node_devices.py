@@ -1,6 +1,6 @@
 """Free devices of nodes follow slices, claims and pods, one pool at a time."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import msgspec
@@ -11,24 +11,30 @@ from queueing.core.names import FlavorName, Key, ResourceName
 from queueing.devices.rules.index import DeviceName, Slice, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.catalog import DeviceCatalog, catalog_of
-from queueing.devices.wire.names import BY_SCHEDULER, FLAVOR
+from queueing.devices.wire.names import BY_SCHEDULER, INJECT_RESOURCE, POD_SET, WORKLOAD_UID
 from queueing.devices.wire.node_devices import DevicesOnNodes
 from queueing.devices.wire.slices import slice_of
 from queueing.translate.labels import TOPOLOGY_REQUIRED
 from queueing.translate.wire.meta import Meta
+from queueing.translate.wire.workloads import Workload
 
 DRIVER, GPU = "gpu.example.com", ResourceName("nvidia.com/gpu")
+NATIVE = ResourceName("example.com/native")
+"""Served by the scheduler, from the same devices."""
 LARGE, ANY = FlavorName("large"), FlavorName("any")
-PLACING = {LARGE, ANY}
+SERVED = {LARGE: (GPU,), ANY: (GPU, NATIVE)}
 SELECTOR = f"device.attributes['{DRIVER}'].large"
 EVERYWHERE = ""
 
 
 def catalog() -> DeviceCatalog:
-    def flavor(name: str, *selectors: str) -> dict[str, object]:
+    def flavor(name: FlavorName, *selectors: str) -> dict[str, object]:
         cel = [{"cel": {"expression": one}} for one in selectors]
         request = {"deviceClassName": "gpu", "selectors": cel}
-        resources = [{"name": GPU, "request": request}]
+        strategies = {GPU: "Inject", NATIVE: "Native"}
+        resources = [
+            {"name": one, "request": request, "strategy": strategies[one]} for one in SERVED[name]
+        ]
         return {
             "metadata": {"name": name},
             "spec": {"resourceFlavor": name, "resources": resources},
@@ -67,7 +73,8 @@ def claim(
     name: str,
     held: list[DeviceName],
     *,
-    flavor: str = "",
+    workload: str = "",
+    resource: str = "",
     pod: str = "",
     by_scheduler: bool = False,
 ) -> wire.ResourceClaim:
@@ -78,14 +85,23 @@ def claim(
     metadata = {
         "name": name,
         "namespace": "team",
-        "labels": {FLAVOR: flavor} if flavor else {},
-        "annotations": {BY_SCHEDULER: "true"} if by_scheduler else {},
+        "labels": {WORKLOAD_UID: workload, POD_SET: "main"} if workload else {},
+        "annotations": {BY_SCHEDULER: "true"} if by_scheduler else {INJECT_RESOURCE: resource},
         "ownerReferences": [{"kind": "Pod", "name": pod, "uid": pod, "apiVersion": "v1"}]
         if pod
         else [],
     }
     status = {"allocation": {"devices": {"results": results}}} if held else {}
-    return msgspec.convert({"metadata": metadata, "spec": {}, "status": status}, wire.ResourceClaim)
+    spec = {"devices": {"requests": [{"name": "one", "exactly": {"deviceClassName": "gpu"}}]}}
+    made = {"metadata": metadata, "spec": spec, "status": status}
+    return msgspec.convert(made, wire.ResourceClaim)
+
+
+def admitted(uid: str, *, placed: bool) -> Workload:
+    place = {"topologyAssignment": {"levels": ["rack"], "slices": []}} if placed else {}
+    assignments = [{"name": "main", **place}]
+    status = {"admission": {"clusterQueue": "a", "podSetAssignments": assignments}}
+    return msgspec.convert({"metadata": {"name": uid, "uid": uid}, "status": status}, Workload)
 
 
 @dataclass
@@ -93,18 +109,23 @@ class World:
     """Devices of nodes, and beside them all that they were told."""
 
     random: Random
-    made: DevicesOnNodes = field(default_factory=DevicesOnNodes)
+    workloads: dict[str, Workload] = field(default_factory=dict)
+    made: DevicesOnNodes = field(init=False)
     slices: dict[str, Slice] = field(default_factory=dict)
     claims: dict[Key, wire.ResourceClaim] = field(default_factory=dict)
     placed: set[str] = field(default_factory=set)
     rules: DeviceCatalog = field(default_factory=catalog)
-    flavors: set[FlavorName] = field(default_factory=lambda: {*PLACING})
+    needed: bool = True
     told: dict[str, NodeDevicesFact] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.made = DevicesOnNodes(self.workloads.get)
 
     def change(self) -> None:
         random = self.random
         name = f"s{random.randrange(5)}"
-        match random.choice(["slice", "slice", "claim", "claim", "claim", "drop", "pod", "rules"]):
+        kinds = ["slice", "slice", "claim", "claim", "claim", "drop", "pod", "workload", "rules"]
+        match random.choice(kinds):
             case "slice":
                 found = published(
                     name,
@@ -129,9 +150,15 @@ class World:
                 pod = f"u{random.randrange(3)}"
                 self.placed.add(pod)
                 self.made.put_pod(Meta(name=pod, uid=pod, annotations={TOPOLOGY_REQUIRED: "rack"}))
+            case "workload":
+                uid = f"w{random.randrange(2)}"
+                self.workloads[uid] = admitted(uid, placed=random.random() < 0.7)
+                if random.random() < 0.2:
+                    del self.workloads[uid]
+                self.made.judge(uid)
             case _:
-                self.flavors = {one for one in PLACING if random.random() < 0.8}
-                self.made.set_rules(self.rules, self.flavors)
+                self.needed = random.random() < 0.8
+                self.made.set_rules(self.rules, needed=self.needed)
 
     def _claim(self) -> None:
         random = self.random
@@ -141,7 +168,8 @@ class World:
                 DeviceName(DRIVER, f"p{random.randrange(4)}", f"s{random.randrange(5)}-{at}")
                 for at in range(random.randrange(3))
             ],
-            flavor=random.choice(["", "", LARGE, "plain"]),
+            workload=random.choice(["", "w0", "w1"]),
+            resource=random.choice([GPU, NATIVE]),
             pod=random.choice(["", "u0", "u1", "u2"]),
             by_scheduler=random.random() < 0.5,
         )
@@ -157,10 +185,10 @@ class World:
                 self.told[fact.name] = fact
 
     def rebuilt(self) -> DevicesOnNodes:
-        fresh = DevicesOnNodes()
+        fresh = DevicesOnNodes(self.workloads.get)
         for one in self.claims.values():
             fresh.put_claim(one)
-        fresh.set_rules(self.rules, self.flavors)
+        fresh.set_rules(self.rules, needed=self.needed)
         for pod in self.placed:
             fresh.put_pod(Meta(name=pod, uid=pod, annotations={TOPOLOGY_REQUIRED: "rack"}))
         for name in sorted(self.slices, reverse=True):
@@ -169,28 +197,40 @@ class World:
 
     def scanned(self) -> dict[str, dict[FlavorName, dict[ResourceName, int]]]:
         """Count by looking at everything."""
-        held: set[DeviceName] = set()
+        held: dict[ResourceName, set[DeviceName]] = {GPU: set(), NATIVE: set()}
         for one in self.claims.values():
-            pods = [owner.uid for owner in one.metadata.owner_references]
-            ours = BY_SCHEDULER in one.metadata.annotations and not self.placed.isdisjoint(pods)
-            if one.status.allocation is None or ours:
+            if one.status.allocation is None:
                 continue
-            if one.metadata.labels.get(FLAVOR) not in self.flavors:
-                results = one.status.allocation.devices.results
-                held |= {DeviceName(it.driver, it.pool, it.device) for it in results}
+            results = one.status.allocation.devices.results
+            for resource, devices in held.items():
+                if resource != self.counted(one):
+                    devices |= {DeviceName(it.driver, it.pool, it.device) for it in results}
         counts: dict[str, dict[FlavorName, dict[ResourceName, int]]] = {}
         for device in index_of(self.slices.values()).devices:
-            for flavor in sorted(self.flavors):
+            for flavor in SERVED if self.needed else ():
                 if flavor == ANY or device.attributes[f"{DRIVER}/large"]:
-                    mine = counts.setdefault(device.node, {}).setdefault(flavor, {GPU: 0})
-                    mine[GPU] += device.name not in held or not device.node
+                    none = dict.fromkeys(SERVED[flavor], 0)
+                    mine = counts.setdefault(device.node, {}).setdefault(flavor, none)
+                    for resource in mine:
+                        mine[resource] += device.name not in held[resource] or not device.node
         return counts
+
+    def counted(self, one: wire.ResourceClaim) -> str:
+        """Return the resource that pods use by a claim which a topology placed."""
+        if BY_SCHEDULER in one.metadata.annotations:
+            pods = [owner.uid for owner in one.metadata.owner_references]
+            return "" if self.placed.isdisjoint(pods) else NATIVE
+        of = self.workloads.get(one.metadata.labels.get(WORKLOAD_UID, ""))
+        if of is None or of.status.admission is None:
+            return ""
+        (assigned,) = of.status.admission.pod_set_assignments
+        return one.metadata.annotations[INJECT_RESOURCE] if assigned.topology_assignment else ""
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_what_is_kept_along_equals_what_is_counted_anew(seed: int) -> None:
     world = World(Random(seed))
-    world.made.set_rules(world.rules, world.flavors)
+    world.made.set_rules(world.rules, needed=True)
     for _ in range(40):
         world.change()
         world.listen()
@@ -200,36 +240,60 @@ def test_what_is_kept_along_equals_what_is_counted_anew(seed: int) -> None:
         fresh = world.rebuilt()
         anew = {one.name: one for one in fresh.changes() if isinstance(one, NodeDevicesFact)}
         assert anew == world.told
-        for flavor in PLACING:
-            wanted = beside.get(flavor, {GPU: 0} if flavor in world.flavors else {})
+        for flavor, resources in SERVED.items():
+            wanted = beside.get(flavor, dict.fromkeys(resources, 0) if world.needed else {})
             assert world.made.beside(flavor) == fresh.beside(flavor) == wanted
 
 
 def test_a_change_tells_of_no_other_node() -> None:
     made = DevicesOnNodes()
-    made.set_rules(catalog(), PLACING)
+    made.set_rules(catalog(), needed=True)
     for at in range(50):
         made.put_slice(published(f"s{at}", node=f"n{at}", pool=f"p{at}", large=4, small=0))
     assert len(list(made.changes())) == 50
     made.put_slice(published("s7", node="n7", pool="p7", large=3, small=0))
     (told,) = made.changes()
-    assert told == NodeDevicesFact(name="n7", free={ANY: {GPU: 3}, LARGE: {GPU: 3}})
+    assert told == NodeDevicesFact(name="n7", free={ANY: {GPU: 3, NATIVE: 3}, LARGE: {GPU: 3}})
     assert made.put_claim(claim("other", [DeviceName(DRIVER, "p9", "s9-0")]))
     (told,) = made.changes()
-    assert told == NodeDevicesFact(name="n9", free={ANY: {GPU: 3}, LARGE: {GPU: 3}})
+    assert told == NodeDevicesFact(name="n9", free={ANY: {GPU: 3, NATIVE: 3}, LARGE: {GPU: 3}})
     made.drop_slice("s7")
     assert [one.name for one in made.changes()] == ["n7"]
 
 
-def test_a_claim_that_counts_anyway_tells_nothing() -> None:
-    made = DevicesOnNodes()
-    made.set_rules(catalog(), PLACING)
+def test_a_claim_is_left_out_where_the_use_of_its_placed_pods_counts() -> None:
+    workloads: dict[str, Workload] = {}
+    made = DevicesOnNodes(workloads.get)
+    made.set_rules(catalog(), needed=True)
     made.put_slice(published("s", node="n", pool="p", large=4, small=0))
     list(made.changes())
-    assert not made.put_claim(claim("ours", [DeviceName(DRIVER, "p", "s-0")], flavor=ANY))
-    waiting = claim("pods", [DeviceName(DRIVER, "p", "s-1")], pod="u", by_scheduler=True)
-    assert made.put_claim(waiting)  # nobody knows yet whose pod it is
-    assert [one.name for one in made.changes()] == ["n"]
+
+    def told(gpu: int, native: int) -> None:
+        fact = NodeDevicesFact(name="n", free={ANY: {GPU: gpu, NATIVE: native}, LARGE: {GPU: gpu}})
+        assert list(made.changes()) == [fact]
+
+    ours, theirs = DeviceName(DRIVER, "p", "s-0"), DeviceName(DRIVER, "p", "s-1")
+    assert made.put_claim(claim("ours", [ours], workload="w", resource=GPU))
+    told(3, 3)  # nobody knows yet of its Workload
+    workloads["w"] = admitted("w", placed=True)
+    assert made.judge("w")
+    told(4, 3)
+    assert not made.judge("w")
+    assert made.put_claim(claim("pods", [theirs], pod="u", by_scheduler=True))
+    told(3, 2)  # nobody knows yet whose pod it is
     assert made.put_pod(Meta(name="u", uid="u", annotations={TOPOLOGY_REQUIRED: "rack"}))
-    (told,) = made.changes()
-    assert told == NodeDevicesFact(name="n", free={ANY: {GPU: 4}, LARGE: {GPU: 4}})
+    told(3, 3)
+    workloads["w"] = admitted("w", placed=False)
+    assert made.judge("w")
+    told(2, 3)
+
+
+def test_claims_that_count_for_all_resources_touch_no_node() -> None:
+    one = catalog()
+    alone = {key: how for key, how in one.served.items() if key[1] == GPU}
+    made = DevicesOnNodes({"w": admitted("w", placed=True)}.get)
+    made.set_rules(replace(one, served=alone), needed=True)
+    made.put_slice(published("s", node="n", pool="p", large=4, small=0))
+    list(made.changes())
+    ours = claim("ours", [DeviceName(DRIVER, "p", "s-0")], workload="w", resource=GPU)
+    assert not made.put_claim(ours)
