@@ -157,7 +157,7 @@ class DevicesOnNodes:
         now = _NOTHING
         if claim is not None:
             counted = self._counted(claim)
-            if any(resource not in counted for _, resource in self._terms):
+            if not all(self._is_used(served, counted) for served in self._terms):
                 now = _Holding(held_by(claim), counted)
         if now.devices:
             self._held[key] = now
@@ -235,22 +235,25 @@ class DevicesOnNodes:
             pool.index = index_of(pool.slices.values())
             pool.matching = self._match(pool.index.devices)
         published = pool.index.counters.get(name, {})
-        taken = {one: self._taken(name, one) for _, one in self._terms}
+        taken = {one: self._taken(name, one) for one in self._terms}
         left = {one: counters_left(published, pool.index.devices, by) for one, by in taken.items()}
         found: dict[str, dict[Served, int]] = {}
         for (node, served), devices in pool.matching.items():
-            terms, resource = self._terms[served], served[1]
-            held = taken[resource] if node else {}
-            count = free_count(devices, terms.way, held, dict(left[resource]))
+            terms, held = self._terms[served], taken[served] if node else {}
+            count = free_count(devices, terms.way, held, dict(left[served]))
             found.setdefault(node, {})[served] = count * terms.pods
         return found
 
-    def _taken(self, name: Pool, resource: ResourceName) -> dict[DeviceName, dict[str, int]]:
-        """Return what of a pool is not there for a resource, but for what it counts already."""
+    def _is_used(self, served: Served, counted: frozenset[str]) -> bool:
+        """Say whether the use of placed pods tells of what a claim holds, where that is served."""
+        return served[1] in counted and not self._terms[served].is_shared
+
+    def _taken(self, name: Pool, served: Served) -> dict[DeviceName, dict[str, int]]:
+        """Return what claims hold of a pool, but for what the use of placed pods tells."""
         taken: dict[DeviceName, dict[str, int]] = {}
         for key in self._holders.get(name, ()):
             devices, counted = self._held[key]
-            for device, sizes in devices.items() if resource not in counted else ():
+            for device, sizes in () if self._is_used(served, counted) else devices.items():
                 sums = taken.setdefault(device, {})
                 for one, size in sizes.items():
                     sums[one] = sums.get(one, 0) + size

@@ -25,6 +25,11 @@ class NodeTerms:
     way: Way
     pods: int = 1
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether all pods of a pod set use one claim, so that their number tells of no device."""
+        return self.pods > 1
+
 
 def terms_on_nodes(catalog: DeviceCatalog) -> dict[Served, NodeTerms]:
     """Return how flavors serve resources by devices; those of a device plugin are left out.
