@@ -249,7 +249,7 @@ class Parts:
             yield watches.reflector_of_pods(client, self.pump, self._read_pod)
 
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
-        self.admin.on_flavor(event)
         self.devices.on_resource_flavor(event)
+        self.admin.on_flavor(event)
         if self._rules.resources.places_pods:
             self.placement.flavors_changed()

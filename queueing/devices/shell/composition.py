@@ -32,7 +32,14 @@ from queueing.kube import resources
 from queueing.kube.client import Client, ListQuery
 from queueing.kube.errors import ForbiddenError, KubeError, NotFoundError
 from queueing.kube.listing import decode_page
-from queueing.kube.reflector import Reflector, ReflectorSettings, Synced, WatchEvent
+from queueing.kube.reflector import (
+    Added,
+    Modified,
+    Reflector,
+    ReflectorSettings,
+    Synced,
+    WatchEvent,
+)
 from queueing.translate.requests import Surroundings
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
@@ -176,11 +183,13 @@ class Devices:
         return begins
 
     def synced(self) -> None:
-        """Take part where users' own claims are admitted though there is no rule about devices.
+        """Pass on what is known of devices, before the first decision.
 
-        Called when a term has listed all objects. Without rules, none is admitted from then on,
-        unless claims are not counted at all.
+        Called when a term has listed all objects. Takes part where users' own claims are admitted
+        though there is no rule about devices: without rules, none is admitted from then on, unless
+        claims are not counted at all.
         """
+        self.refresh()
         ignored = self._memory.catalog.gates.claims is OwnClaims.IGNORED
         if ignored or any(map(claims_by_itself, self._objects.workloads.values())):
             self._enter()
@@ -207,10 +216,18 @@ class Devices:
     def on_resource_flavor(self, event: WatchEvent[ResourceFlavor]) -> None:
         """Have the conditions of DeviceFlavors written, which tell of missing ResourceFlavors.
 
-        And have devices counted on nodes, where it has a topology by now.
+        Called before a flavor is passed on: if it has a topology, devices are counted on nodes by
+        then.
         """
-        if not isinstance(event, Synced):
-            self._due.set()
+        match event:
+            case Synced():
+                return
+            case Added(object=found) | Modified(object=found) if found.spec.topology_name:
+                if self._count_on_nodes(needed=True):
+                    self._hardware_changed = True
+            case _:
+                pass
+        self._due.set()
 
     def workload_changed(self, key: Key) -> None:
         """Ask for the templates and claims of a Workload to be reconciled; it may be deleted."""
