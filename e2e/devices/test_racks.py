@@ -11,12 +11,12 @@ from e2e.devices.shapes import (
     claims_of,
     device_flavor,
     make_known,
-    training,
+    served,
     wait_no_claims,
 )
 from e2e.jobs import running, wait_job, wait_workload
 from e2e.nodes import FAKE
-from e2e.objects import cluster_queue, flavor, local_queue
+from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
 from e2e.product import Controller
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
@@ -25,6 +25,8 @@ from e2e.world import World
 RACK = "topology.test/rack"
 EACH = 2
 """Devices of each pod."""
+BY_CLASS = "example.com/gpu"
+"""The same devices, by claims that the scheduler makes."""
 
 
 @pytest.fixture
@@ -49,18 +51,21 @@ def racks(space: World, gpus_of: Rack) -> dict[str, list[str]]:
         },
         flavor(name, nodeLabels={LABEL: gpus_of.label("h100")}, topologyName=space.name("dc")),
     )
-    make_known(space, device_flavor(name, space.name("gpu")))
+    request = {"deviceClassName": space.name("gpu")}
+    by_class = {"name": BY_CLASS, "strategy": "Class", "request": request}
+    make_known(space, device_flavor(name, "", served(GPU, space.name("gpu")), by_class))
+    quota = {"cpu": "100", GPU: "100", BY_CLASS: "100"}
     space.make(
-        cluster_queue(space.name("cq"), {name: {"cpu": "100", GPU: "100"}}),
+        cluster_queue(space.name("cq"), {name: quota}),
         local_queue(space.namespace, "team", space.name("cq")),
     )
     space.wait_for_queue("team")
     return found
 
 
-def gang(space: World, name: str, pods: int) -> Object:
-    template = {"annotations": {REQUIRED: RACK}}
-    return training(space, name, EACH, pods=pods, template=template)
+def gang(space: World, name: str, pods: int, resource: str = GPU) -> Object:
+    asked = Pods(requests={resource: str(EACH)}, run_s=None, annotations={REQUIRED: RACK})
+    return job(space.namespace, name, queue="team", parallelism=pods, pods=asked)
 
 
 def holder(space: World, node: str) -> tuple[Object, Object]:
@@ -127,5 +132,28 @@ def test_a_gang_goes_to_the_rack_that_has_its_devices_or_says_what_is_missing(
     )
     for name in ("first", "second", "large"):
         space.api.delete("Job", name, namespace=space.namespace)
+    wait_nothing_held(space.api, space.namespace, [space.name("cq")])
+    wait_no_claims(space)
+
+
+def test_devices_that_the_scheduler_gives_to_placed_pods_count_once(
+    space: World, controller: Controller, racks: dict[str, list[str]]
+) -> None:
+    for name, pods in (("first", 3), ("second", 2), ("third", 1)):
+        space.make(gang(space, name, pods, BY_CLASS))
+        wait_job(space, name, running, "running")
+    third = wait_workload(space, "third", lambda one: holds(one, "Admitted"), "admitted")
+    assert set(hosts(third)) < set(racks["many"])
+    space.make(gang(space, "other", 1))
+    wait_workload(
+        space,
+        "other",
+        lambda one: f'"{GPU}": 4' in condition(one, "QuotaReserved").get("message", ""),
+        "a reason that tells that all devices are held by another resource",
+    )
+    for name in ("first", "second", "third"):
+        space.api.delete("Job", name, namespace=space.namespace)
+    wait_job(space, "other", running, "running")
+    space.api.delete("Job", "other", namespace=space.namespace)
     wait_nothing_held(space.api, space.namespace, [space.name("cq")])
     wait_no_claims(space)
