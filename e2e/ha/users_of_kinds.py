@@ -29,6 +29,8 @@ class InFlight:
     made: list[Object]
     left_acts: int
     """So often users act before they delete what serves."""
+    has_run: bool = False
+    """Whether pods of it were seen to run."""
 
     @property
     def uids(self) -> set[str]:
@@ -62,19 +64,27 @@ class Users:
                 self._submit(named, use)
                 continue
             there.left_acts -= 1
-            if use.serves and there.left_acts <= 0:
+            if use.serves and there.has_run and there.left_acts <= 0:
                 self._delete(named)
             elif self._dice.random() < OFTEN:
                 self._scale(named, use, there)
 
     def stop_serving(self) -> None:
-        """Delete what would never end."""
-        for named in [one for one in self._in_flight if USES[one].serves]:
-            self._delete(named)
+        """Delete what would never end, once it has run."""
+        for named, there in list(self._in_flight.items()):
+            if USES[named].serves and there.has_run:
+                self._delete(named)
 
     def look(self) -> None:
         """Delete what has ended; replace pods of a group that were preempted."""
         workloads = self._space.api.items("Workload", self._space.namespace)
+        running = [
+            one["metadata"]["name"]
+            for one in self._space.api.items("Pod", self._space.namespace)
+            if one["status"].get("phase") == "Running"
+        ]
+        for there in self._in_flight.values():
+            there.has_run |= any(one.startswith(f"{there.name}-") for one in running)
         for named, there in list(self._in_flight.items()):
             mine = [one for one in workloads if owners_of(one) & there.uids]
             if not USES[named].serves and mine and all(holds(one, "Finished") for one in mine):
@@ -96,10 +106,9 @@ class Users:
     def _scale(self, named: str, use: Use, there: InFlight) -> None:
         if use.scaling is None:
             return
-        change, (made,) = (
-            use.scaling.patch(self._dice.choice(list(use.scaling.sizes))),
-            there.made,
-        )
+        # What has not run yet is not scaled to nothing: it would never run.
+        sizes = [size for size, pods in use.scaling.sizes.items() if pods or there.has_run]
+        change, (made,) = use.scaling.patch(self._dice.choice(sizes)), there.made
         if self._patch(use.kind, made, change):
             self.scaled[named] += 1
 
