@@ -13,6 +13,7 @@ from e2e.cluster import Cluster
 from e2e.kinds import KINDS
 from e2e.quota import Ledger, amount, holds_quota
 from e2e.wire import ApiError, Object
+from queueing.translate.labels import SLICE_REPLACES
 
 WATCH_S = 5
 AGAIN_S = 0.2
@@ -96,6 +97,8 @@ class Audit:
     workloads: dict[str, Object] = field(default_factory=dict)
     _charges: dict[str, dict[tuple[str, str], Decimal]] = field(default_factory=dict)
     _held: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    _replaced: dict[str, str] = field(default_factory=dict)
+    """Which Workload one that holds quota replaces: then that one's pods are among its own."""
     _running: set[str] = field(default_factory=set)
     stopped: list[str] = field(default_factory=list)
     """Jobs that ran and were suspended again."""
@@ -129,6 +132,7 @@ class Audit:
         key = key_of(item)
         for place, value in self._charges.pop(key, {}).items():
             self._held[place] -= value
+        self._replaced.pop(key, None)
         if event["type"] == "DELETED":
             self.workloads.pop(key, None)
             return
@@ -138,19 +142,34 @@ class Audit:
         if holds_quota(item):
             charge = _charge(item)
             self._charges[key] = charge
+            replaced = (item["metadata"].get("annotations") or {}).get(SLICE_REPLACES)
+            if replaced is not None:
+                self._replaced[key] = replaced
             for place, value in charge.items():
                 self._held[place] = self._held.get(place, Decimal(0)) + value
             self._compare(key)
 
     def _compare(self, key: str) -> None:
+        twice = [self._charges.get(one, {}) for one in self._replaced.values()]
         for (queues, resource), limit in self.ledger.limits.items():
-            total = sum((self._held.get((one, resource), Decimal(0)) for one in queues), Decimal(0))
+            total = sum(
+                (
+                    self._held.get((one, resource), Decimal(0))
+                    - sum((more.get((one, resource), Decimal(0)) for more in twice), Decimal(0))
+                    for one in queues
+                ),
+                Decimal(0),
+            )
             most = self.ledger.most.get((queues, resource), Decimal(0))
             self.ledger.most[queues, resource] = max(total, most)
             assert total <= amount(limit), (
                 f"with {key}, {sorted(queues)} hold {total} {resource} of {limit}: "
-                + ", ".join(sorted(self._charges))
+                + ", ".join(sorted(map(self._told, self._charges)))
             )
+
+    def _told(self, key: str) -> str:
+        held = (f"{value.normalize():f} {one}" for (_, one), value in self._charges[key].items())
+        return f"{key} ({', '.join(held)})"
 
     def job(self, event: Object) -> None:
         """Note a Job that ran and runs no more."""
@@ -167,9 +186,13 @@ def charge_by_flavor(workload: Object) -> dict[tuple[str, str, str], Decimal]:
     charge: dict[tuple[str, str, str], Decimal] = {}
     status = workload["status"]
     over = {one["name"]: one["count"] for one in status.get("reclaimablePods") or []}
+    wanted = {one["name"]: one["count"] for one in workload["spec"]["podSets"]}
     for pod_set in status["admission"]["podSetAssignments"]:
+        name, given = pod_set["name"], pod_set["count"]
+        # An elastic job that shrinks has what it was given, and is charged for what it wants.
+        left = min(given, wanted[name]) - over.get(name, 0)
         # Who came back when all its pods but none had succeeded has a count of nothing.
-        share = 1 - Decimal(over.get(pod_set["name"], 0)) / max(1, pod_set["count"])
+        share = Decimal(left) / given if given else Decimal(1)
         for resource, quantity in pod_set.get("resourceUsage", {}).items():
             place = (status["admission"]["clusterQueue"], pod_set["flavors"][resource], resource)
             charge[place] = charge.get(place, Decimal(0)) + amount(quantity) * share
