@@ -14,6 +14,7 @@ from e2e.kinds_in_use import GROUP, MEMBERS, USES, Use, create, create_part
 from e2e.objects import Pods
 from e2e.wire import ApiError, Object
 from e2e.world import World
+from queueing.translate.jobs.slices import OUT_OF_SYNC, REPLACED
 
 GONE = frozenset({403, 404, 409, 422})
 """Answers to changes of what is gone, has ended, or is being scaled down, meanwhile."""
@@ -90,7 +91,8 @@ class Users:
             if not USES[named].serves and mine and all(holds(one, "Finished") for one in mine):
                 reasons = {condition(one, "Finished")["reason"] for one in mine}
                 assert "Succeeded" in reasons, (there.name, reasons)
-                assert reasons <= {"Succeeded", "WorkloadSliceReplaced"}, (there.name, reasons)
+                # A slice that waits is wanted no more when its job shrinks, or is evicted.
+                assert reasons <= {"Succeeded", REPLACED, OUT_OF_SYNC}, (there.name, reasons)
                 self._delete(named)
             elif named == "ray":
                 self._end_ray(there)
