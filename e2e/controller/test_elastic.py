@@ -110,6 +110,16 @@ def wait_one_slice(space: World, count: int) -> Object:
     return next(one for one in found if not holds(one, "Finished"))
 
 
+def wait_waiting_slice(space: World, count: int) -> None:
+    """Wait until a slice for so many pods waits for quota."""
+
+    def waits(found: list[Object]) -> bool:
+        left = (one for one in found if not holds(one, "Finished") and not holds(one, "Admitted"))
+        return [one["spec"]["podSets"][0]["count"] for one in left] == [count]
+
+    space.api.wait("Workload", waits, namespace=space.namespace, what="one slice that waits")
+
+
 def end(space: World, name: str) -> None:
     """Let all pods of a Job that run succeed."""
     for pod in space.api.items("Pod", space.namespace, labels=f"job-name={name}"):
@@ -160,8 +170,7 @@ def test_an_elastic_job_grows_shrinks_makes_way_comes_back_and_ends(
     scale(space, "sweep", 5)
     pods = wait_pods(space, lambda those: len(those) == 5, "five pods")
     assert sum(map(is_gated, pods)) == 2
-    waiting = next(one for one in live(space) if not holds(one, "Admitted"))
-    assert waiting["spec"]["podSets"][0]["count"] == 5
+    wait_waiting_slice(space, 5)
     scale(space, "sweep", 4)
     wait_job(space, "sweep", runs(4), "running with four pods")
     wait_one_slice(space, 4)
