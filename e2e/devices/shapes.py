@@ -11,6 +11,8 @@ from e2e.wire import Object
 from e2e.world import World
 
 GPU = "nvidia.com/gpu"
+BY_CLASS = "example.com/gpu-by-class"
+"""The same devices, by claims that the scheduler makes."""
 UID = "queueing.dev/workload-uid"
 
 
@@ -34,6 +36,18 @@ def served(resource: str, class_name: str, *selectors: str, **more: Any) -> Obje
         request["selectors"] = [{"cel": {"expression": one}} for one in selectors]
     traits = {"samePCIeRoot": {"matchAttribute": PCIE_ROOT}}
     return {"name": resource, "strategy": "Inject", "request": request, "traits": traits, **more}
+
+
+def serve_two_ways(space: World, flavor_name: str) -> None:
+    """Make a queue whose pods get GPUs by a claim of ours, or by their class as `BY_CLASS`."""
+    request = {"deviceClassName": space.name("gpu")}
+    by_class = {"name": BY_CLASS, "strategy": "Class", "request": request}
+    make_known(space, device_flavor(flavor_name, "", served(GPU, space.name("gpu")), by_class))
+    quota = {"cpu": "100", GPU: "100", BY_CLASS: "100"}
+    space.make(
+        cluster_queue(space.name("cq"), {flavor_name: quota}),
+        local_queue(space.namespace, "team", space.name("cq")),
+    )
 
 
 def make_known(space: World, made: Object) -> None:

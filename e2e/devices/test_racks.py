@@ -6,17 +6,16 @@ from e2e.api import condition, holds
 from e2e.controller.test_topology import KUEUE, REQUIRED, hosts
 from e2e.devices.hardware import H100, LABEL, Rack, device_class, gpus
 from e2e.devices.shapes import (
+    BY_CLASS,
     GPU,
     allocated,
     claims_of,
-    device_flavor,
-    make_known,
-    served,
+    serve_two_ways,
     wait_no_claims,
 )
 from e2e.jobs import running, wait_job, wait_workload
 from e2e.nodes import FAKE
-from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
+from e2e.objects import Pods, flavor, job
 from e2e.product import Controller
 from e2e.quota import wait_nothing_held
 from e2e.wire import Object
@@ -25,8 +24,6 @@ from e2e.world import World
 RACK = "topology.test/rack"
 EACH = 2
 """Devices of each pod."""
-BY_CLASS = "example.com/gpu"
-"""The same devices, by claims that the scheduler makes."""
 
 
 @pytest.fixture
@@ -51,14 +48,7 @@ def racks(space: World, gpus_of: Rack) -> dict[str, list[str]]:
         },
         flavor(name, nodeLabels={LABEL: gpus_of.label("h100")}, topologyName=space.name("dc")),
     )
-    request = {"deviceClassName": space.name("gpu")}
-    by_class = {"name": BY_CLASS, "strategy": "Class", "request": request}
-    make_known(space, device_flavor(name, "", served(GPU, space.name("gpu")), by_class))
-    quota = {"cpu": "100", GPU: "100", BY_CLASS: "100"}
-    space.make(
-        cluster_queue(space.name("cq"), {name: quota}),
-        local_queue(space.namespace, "team", space.name("cq")),
-    )
+    serve_two_ways(space, name)
     space.wait_for_queue("team")
     return found
 

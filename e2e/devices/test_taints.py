@@ -2,14 +2,12 @@
 
 from e2e.api import condition
 from e2e.devices.hardware import H100, LABEL, Rack, device_class, gpus
-from e2e.devices.shapes import GPU, claims_of, device_flavor, make_known, served, training
+from e2e.devices.shapes import BY_CLASS, claims_of, serve_two_ways, training
 from e2e.jobs import running, wait_job, wait_workload, workload_of
-from e2e.objects import Pods, cluster_queue, flavor, job, local_queue
+from e2e.objects import Pods, flavor, job
 from e2e.product import Controller
 from e2e.wire import Object
 from e2e.world import World
-
-BY_CLASS = "example.com/gpu-by-class"
 
 
 def test_the_pod_of_a_tainted_device_is_replaced_elsewhere_unless_its_class_gave_it(
@@ -57,14 +55,7 @@ def furnish(space: World, rack: Rack) -> list[str]:
         device_class(space.name("gpu")),
         flavor(name, nodeLabels={LABEL: rack.label("h100")}),
     )
-    request = {"deviceClassName": space.name("gpu")}
-    by_class = {"name": BY_CLASS, "strategy": "Class", "request": request}
-    make_known(space, device_flavor(name, "", served(GPU, space.name("gpu")), by_class))
-    quota = {"cpu": "100", GPU: "100", BY_CLASS: "100"}
-    space.make(
-        cluster_queue(space.name("cq"), {name: quota}),
-        local_queue(space.namespace, "team", space.name("cq")),
-    )
+    serve_two_ways(space, name)
     return made
 
 

@@ -18,6 +18,7 @@ leads a browser to the page by `page_forward`, on a port that `loopback` opens. 
 `uninstall`; which cluster, says `reaching`. What people name is read by `subjects`, found by
 `resolving` and completed by `names`. Commands that print: `crds`, `manifests`, `completion`,
 `version`. All print by `output`, tables with colours by `tables`, and what several of them are
-asked is spelt in `options`. `reference` writes pages of the documentation from the code (one of
-them: `explanations_page`), `roles` what the controller may do to the kinds that it knows.
+asked is spelt in `options` and `compatibility`. `reference` writes pages of the documentation from
+the code (one of them: `explanations_page`), `roles` what the controller may do to the kinds that it
+knows.
 """

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from queueing.cli.compatibility import compatibility_option
 from queueing.cli.names import complete_subject
 from queueing.cli.options import cluster_options, files_option, now_option, output_option
 from queueing.cli.output import UsageProblem, structured
@@ -44,12 +45,9 @@ or no cluster.
 @cluster_options("Kubeconfig; else $KUBECONFIG or the pod's own.")
 @click.option("--config", metavar="FILE", help="Configuration; for an answer from objects.")
 @now_option("Time; for an answer from objects. [default: now]")
-@click.option(
-    "--compatibility",
-    type=click.Choice([one.value for one in Compatibility]),
-    default=Compatibility.QUEUEING.value,
-    show_default=True,
-    help="For an answer from objects: decide as Kueue, or with queueing's differences.",
+@compatibility_option(
+    "For an answer from objects: decide as Kueue, or with queueing's differences.",
+    Compatibility.QUEUEING,
 )
 @output_option(("text", "json", "yaml"))
 def command(subject: tuple[str, ...], files: tuple[str, ...], output: str, **options: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from queueing.cli.compatibility import compatibility_option
 from queueing.cli.options import output_option
 from queueing.cli.output import UsageProblem, objects
 from queueing.cli.production.choices import Choices, Flags, read_choices
@@ -91,12 +92,9 @@ PARTS: Mapping[str, Callable[[Scope, Choices], list[Wire]]] = MappingProxyType(
 @click.command(epilog=EPILOG)
 @click.option("--config", metavar="FILE", help="Configuration, in Kueue's format.")
 @click.option("--namespace", metavar="NAME", help="Namespace of the controller.")
-@click.option(
-    "--compatibility",
-    type=click.Choice([one.value for one in Compatibility]),
-    default=Compatibility.QUEUEING.value,
-    show_default=True,
-    help="For a controller that decides as Kueue, or with queueing's differences.",
+@compatibility_option(
+    "For a controller that decides as Kueue, or with queueing's differences.",
+    Compatibility.QUEUEING,
 )
 @click.option(
     "--for",

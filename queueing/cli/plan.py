@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from queueing.cli.compatibility import compatibility_option
 from queueing.cli.options import cluster_options, files_option, now_option, output_option
 from queueing.cli.output import UsageProblem, structured
 from queueing.cli.plan_places import Places
@@ -49,10 +50,8 @@ Exit codes: 0 when a plan was made, 2 when the input cannot be used, 130 after C
 @now_option("Time of the plan. [default: now]")
 @click.option("--rounds", type=click.IntRange(min=1), help="Run this many scheduling cycles.")
 @click.option("--until-stable", is_flag=True, help="Run until nothing changes.  [default]")
-@click.option(
-    "--compatibility",
-    type=click.Choice([one.value for one in Compatibility]),
-    help="Decide as Kueue, or with queueing's differences.  [default: Kueue with --rounds]",
+@compatibility_option(
+    "Decide as Kueue, or with queueing's differences.  [default: Kueue with --rounds]"
 )
 @click.option(
     "--all",

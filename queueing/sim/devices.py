@@ -10,8 +10,9 @@ from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import catalog_of
 from queueing.devices.wire.given import amounts_of
 from queueing.devices.wire.lacks import lack
-from queueing.devices.wire.names import BY_SCHEDULER, WORKLOAD_UID, pod_of, workload_uid
+from queueing.devices.wire.names import WORKLOAD_UID, pod_of, workload_uid
 from queueing.devices.wire.node_devices import DevicesOnNodes
+from queueing.devices.wire.node_terms import is_by_scheduler
 from queueing.devices.wire.offers import DeviceShape, judge
 from queueing.devices.wire.slices import slice_of
 from queueing.devices.wire.true_up import (
@@ -99,7 +100,7 @@ class SimulatedDevices:
             if (
                 workload
                 and not workload_uid(claim.metadata)
-                and BY_SCHEDULER not in claim.metadata.annotations
+                and not is_by_scheduler(claim)
                 and labels.get(WORKLOAD_UID) == workload
             ):
                 yield Possession(labels.get(POD_SET, ""), claim)

@@ -6,8 +6,10 @@ from queueing.devices.rules.index import DeviceIndex, index_of
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.catalog import catalog_of
+from queueing.devices.wire.realisation import ClaimOwner
 from queueing.devices.wire.slices import slice_of
 from queueing.translate.inbound.manifests import read
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
@@ -16,6 +18,11 @@ DRIVER = "gpu.nvidia.com"
 HOPPER = f"device.attributes['{DRIVER}'].architecture == 'Hopper'"
 AT_LEAST = f"device.capacity['{DRIVER}'].memory.compareTo(quantity('{{value}}')) >= 0"
 PCIE = "resource.kubernetes.io/pcieRoot"
+OWNER = ClaimOwner(
+    api_version="batch/v1",
+    kind="Job",
+    metadata=Meta(name="train", namespace="team", uid="job-uid"),
+)
 
 
 def gpu(number: int, *, model: str = "Hopper", memory: str = "80Gi", **more: Any) -> Wire:

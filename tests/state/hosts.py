@@ -1,11 +1,17 @@
 """Nodes that are hosts of a topology, and a queue whose pods are placed on them."""
 
+from collections.abc import Iterable, Iterator
+
 from queueing.core.facts import Fact, NodeUsageFact, TopologyFact
 from queueing.core.names import ResourceName
+from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.core.topology.tree import Node
+from queueing.state.engine import Engine
 from queueing.testing.builders import cluster_queue, flavor, local_queue, namespace, quota
+from queueing.testing.invariants import check_invariants
 
+MODES = [Settings(compatibility=one) for one in Compatibility]
 CPU, PODS = ResourceName("cpu"), ResourceName("pods")
 QUEUE: tuple[Fact, ...] = (
     namespace(),
@@ -15,6 +21,15 @@ QUEUE: tuple[Fact, ...] = (
     local_queue("team/main", "main"),
 )
 """More quota than any nodes of a test have."""
+
+
+def checked(settings: Settings, objects: Iterable[Fact]) -> Iterator[Engine]:
+    """Yield an engine that knows some objects; after its test it must be consistent."""
+    made = Engine(settings)
+    for one in objects:
+        made.observe(one)
+    yield made
+    check_invariants(made)
 
 
 def node(name: str, cpu: int, *, schedulable: bool = True) -> Node:

@@ -12,7 +12,6 @@ import pytest
 from queueing.core.decisions import Admit, Place, Strand, Wait
 from queueing.core.facts import Fact, Gone, Kind, TopologyFact, WorkloadFact
 from queueing.core.names import FlavorName, FlavorResource, QueueName
-from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.core.topology.requests import Placeable, TopologyRequest, in_order
 from queueing.core.topology.tree import Node
@@ -31,10 +30,9 @@ from queueing.testing.builders import (
     workload,
 )
 from queueing.testing.invariants import check_invariants
-from tests.state.hosts import CPU, QUEUE, node, on
+from tests.state.hosts import CPU, MODES, QUEUE, checked, node, on
 
 BLOCK, RACK = "block", "rack"
-MODES = [Settings(compatibility=one) for one in Compatibility]
 Levels = tuple[str, ...]
 RACKS: Levels = (RACK, HOSTNAME)
 
@@ -91,11 +89,7 @@ def holding(name: str, level: str, places: Assignment, *, failed: str = "") -> W
 
 @pytest.fixture(params=MODES, ids=[one.compatibility for one in MODES])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made = Engine(request.param)
-    for one in OBJECTS:
-        made.observe(one)
-    yield made
-    check_invariants(made)
+    yield from checked(request.param, OBJECTS)
 
 
 def decided(engine: Engine, now: float = 1.0) -> dict[str, str]:

@@ -17,7 +17,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import FlavorName, Key, QueueName
-from queueing.core.settings import Compatibility, Settings
+from queueing.core.settings import Settings
 from queueing.core.topology.assignment import HOSTNAME
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -32,9 +32,8 @@ from queueing.testing.builders import (
     workload,
 )
 from queueing.testing.invariants import check_invariants
-from tests.state.hosts import CPU, QUEUE, node, on, used
+from tests.state.hosts import CPU, MODES, QUEUE, checked, node, on, used
 
-MODES = [Settings(compatibility=one) for one in Compatibility]
 OBJECTS: tuple[Fact, ...] = (*QUEUE, node("n", 4))
 
 
@@ -56,11 +55,7 @@ def holding(name: str, cpu: int, host: str, *, queue: str = "main") -> WorkloadF
 
 @pytest.fixture(params=MODES, ids=[one.compatibility for one in MODES])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made = Engine(request.param)
-    for one in OBJECTS:
-        made.observe(one)
-    yield made
-    check_invariants(made)
+    yield from checked(request.param, OBJECTS)
 
 
 def decided(engine: Engine) -> list[str]:

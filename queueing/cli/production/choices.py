@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
+from queueing.cli.compatibility import compatibility_option
 from queueing.cli.options import Command, Decorator, cluster_options
 from queueing.cli.output import UsageProblem
 from queueing.core.settings import Compatibility
@@ -51,10 +52,8 @@ OPTIONS: tuple[Decorator, ...] = (
     click.option("--queueing-config", metavar="FILE", help="Settings that only queueing has."),
     cluster_options("Kubeconfig.  [default: the pod's own]"),
     click.option("--feature-gates", metavar="A=true,B=false", help="Turn feature gates on or off."),
-    click.option(
-        "--compatibility",
-        type=click.Choice([one.value for one in Compatibility]),
-        help="Decide exactly as Kueue, or with queueing's differences.  [default: Queueing]",
+    compatibility_option(
+        "Decide exactly as Kueue, or with queueing's differences.  [default: Queueing]"
     ),
     click.option("--namespace", metavar="NAME", help="Namespace of the controller."),
     click.option(

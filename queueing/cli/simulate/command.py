@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from queueing.cli.compatibility import compatibility_option
 from queueing.cli.options import cluster_options, now_option, output_option
 from queueing.cli.output import UsageProblem, structured
 from queueing.core.settings import Compatibility
@@ -72,11 +73,8 @@ def _past(_context: click.Context, _parameter: click.Parameter, text: str | None
 @cluster_options("Kubeconfig for --from-cluster.", "Context of the kubeconfig.")
 @click.option("--config", metavar="FILE", help="Configuration, or the ConfigMap that holds it.")
 @now_option("When the simulation begins; of --from-cluster, when it ends. [default: now]")
-@click.option(
-    "--compatibility",
-    type=click.Choice([one.value for one in Compatibility]),
-    help="Decide as Kueue, or with queueing's differences. "
-    "[default: Queueing; of a recording, its own]",
+@compatibility_option(
+    "Decide as Kueue, or with queueing's differences. [default: Queueing; of a recording, its own]"
 )
 @output_option()
 def command(

@@ -48,7 +48,7 @@ class Nodes:
 
     def _put(self, pod: BoundPod) -> None:
         uid = pod.metadata.uid
-        if not pod.runs or placement.is_placed(pod):
+        if not pod.runs or pod.metadata.is_placed:
             self._drop(uid)
             return
         node, usage = pod.spec.node_name, placement.pod_usage(pod.spec)

@@ -7,10 +7,12 @@ its newest version.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName, ResourceName
+
+_K = TypeVar("_K")
 
 RELEASES_MAX = 10_000
 """Releases remembered until `take_releases`, which nobody calls before the term has synced."""
@@ -88,18 +90,12 @@ class WorkloadCounts:
         return taken
 
     def _count(self, stand: _Stand, number: int) -> None:
-        added: list[tuple[Counter[Any], Any, int]] = []
         if stand.finished is not None:
-            added.append((self.finished, stand.finished, number))
+            _add(self.finished, stand.finished, number)
         if stand.unadmitted is not None:
-            added.append((self.unadmitted, stand.unadmitted, number))
+            _add(self.unadmitted, stand.unadmitted, number)
             for resource, amount in stand.asks.items():
-                asked = (stand.unadmitted.where, resource)
-                added.append((self.asked, asked, number * amount))
-        for counts, key, more in added:
-            counts[key] += more
-            if not counts[key]:
-                del counts[key]
+                _add(self.asked, (stand.unadmitted.where, resource), number * amount)
 
     def _note_release(self, before: _Stand, now: _Stand, fact: WorkloadFact) -> None:
         released = fact.conditions.get("QuotaReserved")
@@ -135,3 +131,9 @@ def _asks(fact: WorkloadFact) -> dict[ResourceName, int]:
         for resource, amount in pod_set.requests.items():
             asks[resource] += amount * pod_set.count
     return dict(asks)
+
+
+def _add(counts: Counter[_K], key: _K, number: int) -> None:
+    counts[key] += number
+    if not counts[key]:
+        del counts[key]

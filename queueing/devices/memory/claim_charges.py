@@ -13,7 +13,8 @@ from queueing.core.names import Key
 from queueing.devices.rules.index import Device, DeviceName
 from queueing.devices.wire.asks import DeviceSurroundings
 from queueing.devices.wire.given import Amounts, amounts_of
-from queueing.devices.wire.names import BY_SCHEDULER, WORKLOAD_UID, pod_of
+from queueing.devices.wire.names import WORKLOAD_UID, pod_of
+from queueing.devices.wire.node_terms import is_by_scheduler
 from queueing.devices.wire.objects import Allocation, ResourceClaim
 from queueing.devices.wire.true_up import NO_CHARGES, Charges, Possession, given, settled
 from queueing.translate.labels import POD_SET
@@ -96,7 +97,7 @@ class Holdings:
         """Yield the claims that the pods of a Workload, given by uid, have of users' templates."""
         for pod in self._pods_of[workload]:
             for key in self._claims_of[pod]:
-                if BY_SCHEDULER not in self._claims[key].metadata.annotations:
+                if not is_by_scheduler(self._claims[key]):
                     yield Possession(self._pods[pod].pod_set, self._claims[key])
 
     def claims(self) -> Iterator[ResourceClaim]:

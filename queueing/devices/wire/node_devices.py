@@ -26,7 +26,6 @@ from queueing.devices.wire.node_terms import (
     terms_on_nodes,
 )
 from queueing.devices.wire.objects import ResourceClaim
-from queueing.translate.labels import TOPOLOGY_MARKS
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
@@ -117,7 +116,7 @@ class DevicesOnNodes:
 
     def put_pod(self, found: Meta) -> bool:
         """Take in a pod of a Workload; True if free devices may differ."""
-        if found.uid in self._placed or not any(one in found.annotations for one in TOPOLOGY_MARKS):
+        if found.uid in self._placed or not found.is_placed:
             return False
         self._placed.add(found.uid)
         return self.judge(found.uid)

@@ -20,7 +20,6 @@ from queueing.core.topology.requests import (
     in_order,
 )
 from queueing.core.topology.tree import Node, Sums, add_at
-from queueing.translate import labels
 from queueing.translate.jobs.injection import ConflictError, Injection
 from queueing.translate.problems import Problems
 from queueing.translate.requests import NOTHING_AROUND, Surroundings, pod_requests
@@ -44,16 +43,11 @@ def node(found: nodes.Node) -> Node:
     )
 
 
-def is_placed(pod: nodes.BoundPod) -> bool:
-    """Say whether a topology chose the node of a pod, so that its workload counts for it."""
-    return any(one in pod.metadata.annotations for one in labels.TOPOLOGY_MARKS)
-
-
 def usage_by_node(pods: Iterable[nodes.BoundPod]) -> list[NodeUsageFact]:
     """Return what pods use of each node that no topology placed there, by name of the node."""
     sums: Sums = {}
     for pod in pods:
-        if pod.runs and not is_placed(pod):
+        if pod.runs and not pod.metadata.is_placed:
             add_at(sums, pod.spec.node_name, pod_usage(pod.spec))
     return [NodeUsageFact(name=name, usage=sums[name]) for name in sorted(sums)]
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from queueing.core.names import Key, Uid
-from queueing.translate.labels import TRACE_PARENT
+from queueing.translate.labels import TOPOLOGY_MARKS, TRACE_PARENT
 
 Quantity = str | int | float
 """A Kubernetes quantity; manifests written by hand may spell it as a number."""
@@ -69,6 +69,11 @@ class Meta(Wire, frozen=True):
     def traceparent(self) -> str:
         """The traceparent that the submitter of a job gave it; empty without one."""
         return self.annotations.get(TRACE_PARENT, "")
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether a topology chose the node of this pod, so that its workload counts for it."""
+        return any(one in self.annotations for one in TOPOLOGY_MARKS)
 
     @property
     def deleting(self) -> bool:

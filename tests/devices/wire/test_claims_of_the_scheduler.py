@@ -7,10 +7,11 @@ import pytest
 from queueing.devices.memory.claim_charges import Holdings
 from queueing.devices.wire import objects as wire
 from queueing.devices.wire.names import BY_SCHEDULER, WORKLOAD_UID
-from queueing.devices.wire.realisation import NO_CHANGES, ClaimOwner, realise
+from queueing.devices.wire.realisation import NO_CHANGES, realise
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire.meta import Meta
 from tests.devices.fleet import (
+    OWNER,
     around,
     device_class,
     device_flavor,
@@ -20,11 +21,6 @@ from tests.devices.fleet import (
     workload,
 )
 
-OWNER = ClaimOwner(
-    api_version="batch/v1",
-    kind="Job",
-    metadata=Meta(name="train", namespace="team", uid="job-uid"),
-)
 PLACE: dict[str, Any] = {"topologyAssignment": {"levels": ["rack"], "slices": []}}
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from queueing.devices.rules.messages import DeviceReason
 from queueing.devices.wire.names import CHANNEL, COMPUTE_DOMAIN
-from queueing.devices.wire.realisation import ClaimOwner, Realisation, realise
+from queueing.devices.wire.realisation import Realisation, realise
 from queueing.lifecycle.steps import Cause
-from queueing.translate.wire.meta import Meta
 from tests.devices.fleet import (
+    OWNER,
     around,
     device_class,
     device_flavor,
@@ -20,11 +20,6 @@ from tests.devices.fleet import (
 )
 
 Wire = dict[str, Any]
-OWNER = ClaimOwner(
-    api_version="batch/v1",
-    kind="Job",
-    metadata=Meta(name="train", namespace="team", uid="job-uid"),
-)
 
 
 def realised(terms: Wire | None, count: int = 4) -> Realisation:
