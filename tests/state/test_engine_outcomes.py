@@ -117,3 +117,12 @@ def test_an_admission_does_not_stand_once_somebody_else_evicted_its_workload() -
     assert engine.stands_by(admit)
     engine.observe(replace(JOB, conditions={"Evicted": condition("Evicted", "Deactivated")}))
     assert not engine.stands_by(admit)
+
+
+def test_an_admission_does_not_stand_once_its_workload_asks_for_other_pods() -> None:
+    engine, admit = engine_that_admitted()
+    engine.observe(workload("job", {"cpu": 5_000}, 2))
+    assert not engine.stands_by(admit)
+    (anew,) = [one for one in engine.cycle(2.0).decisions if isinstance(one, Admit)]
+    assert (anew.workload, anew.pod_sets[0].count) == ("team/job", 2)
+    check_invariants(engine)

@@ -79,15 +79,15 @@ def _may_be_older(memory: Memory, fact: WorkloadFact) -> bool:
     """Say whether a fact without quota may be older than the admission that was assumed.
 
     It is newer if the outcome of the write was unknown, so that this fact is the answer, and if it
-    shows something that can only have happened later: an end, a deactivation, or another eviction.
+    shows what can only have happened later: an end, a deactivation, another eviction, other pods.
     """
     key = fact.key
     before = memory.writes.assumed_from.get(key)
-    if key in memory.writes.unknown or before is None:
-        return False
-    if fact.finished or fact.deleting or not fact.active:
+    if before is None or fact.finished or fact.deleting or not fact.active:
         return False
     return (
-        fact.conditions.get("Evicted") == before.conditions.get("Evicted")
+        key not in memory.writes.unknown
+        and fact.conditions.get("Evicted") == before.conditions.get("Evicted")
         and fact.requeue_count == before.requeue_count
+        and fact.pod_sets == before.pod_sets
     )
