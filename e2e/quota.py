@@ -27,20 +27,31 @@ def holds_quota(workload: Object) -> bool:
     return holds(workload, "QuotaReserved") and not holds(workload, "Finished")
 
 
+def charge_by_flavor(workload: Object) -> dict[tuple[str, str, str], Decimal]:
+    """Return what a Workload with quota holds, by ClusterQueue, flavor and resource."""
+    charge: dict[tuple[str, str, str], Decimal] = {}
+    status = workload["status"]
+    over = {one["name"]: one["count"] for one in status.get("reclaimablePods") or []}
+    wanted = {one["name"]: one["count"] for one in workload["spec"]["podSets"]}
+    for pod_set in status["admission"]["podSetAssignments"]:
+        name, given = pod_set["name"], pod_set["count"]
+        # An elastic job that shrinks has what it was given, and is charged for what it wants.
+        left = min(given, wanted[name]) - over.get(name, 0)
+        # Who came back when all its pods but none had succeeded has a count of nothing.
+        share = Decimal(left) / given if given else Decimal(1)
+        for resource, quantity in pod_set.get("resourceUsage", {}).items():
+            place = (status["admission"]["clusterQueue"], pod_set["flavors"][resource], resource)
+            charge[place] = charge.get(place, Decimal(0)) + amount(quantity) * share
+    return charge
+
+
 def held(workloads: Iterable[Object]) -> dict[tuple[str, str], Decimal]:
     """Sum what Workloads hold, by ClusterQueue and resource."""
     total: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
     for workload in workloads:
-        if not holds_quota(workload):
-            continue
-        status = workload["status"]
-        queue = status["admission"]["clusterQueue"]
-        over = {one["name"]: one["count"] for one in status.get("reclaimablePods") or []}
-        for pod_set in status["admission"]["podSetAssignments"]:
-            # Pods that succeeded while others of their Job still run no longer count.
-            share = 1 - Decimal(over.get(pod_set["name"], 0)) / pod_set["count"]
-            for resource, quantity in pod_set.get("resourceUsage", {}).items():
-                total[queue, resource] += amount(quantity) * share
+        if holds_quota(workload):
+            for (queue, _, resource), value in charge_by_flavor(workload).items():
+                total[queue, resource] += value
     return total
 
 

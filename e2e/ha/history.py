@@ -11,7 +11,7 @@ from typing import Self
 from e2e.api import Api, holds, key_of
 from e2e.cluster import Cluster
 from e2e.kinds import KINDS
-from e2e.quota import Ledger, amount, holds_quota
+from e2e.quota import Ledger, amount, held, holds_quota
 from e2e.wire import ApiError, Object
 from queueing.translate.labels import SLICE_REPLACES
 
@@ -140,8 +140,7 @@ class Audit:
             self.admissions.append((time.monotonic(), key))
         self.workloads[key] = item
         if holds_quota(item):
-            charge = _charge(item)
-            self._charges[key] = charge
+            charge = self._charges[key] = held([item])
             replaced = (item["metadata"].get("annotations") or {}).get(SLICE_REPLACES)
             if replaced is not None:
                 self._replaced[key] = replaced
@@ -179,28 +178,3 @@ class Audit:
             self._running.add(key)
         elif key in self._running:
             self.stopped.append(key)
-
-
-def charge_by_flavor(workload: Object) -> dict[tuple[str, str, str], Decimal]:
-    """Return what a Workload with quota holds, by ClusterQueue, flavor and resource."""
-    charge: dict[tuple[str, str, str], Decimal] = {}
-    status = workload["status"]
-    over = {one["name"]: one["count"] for one in status.get("reclaimablePods") or []}
-    wanted = {one["name"]: one["count"] for one in workload["spec"]["podSets"]}
-    for pod_set in status["admission"]["podSetAssignments"]:
-        name, given = pod_set["name"], pod_set["count"]
-        # An elastic job that shrinks has what it was given, and is charged for what it wants.
-        left = min(given, wanted[name]) - over.get(name, 0)
-        # Who came back when all its pods but none had succeeded has a count of nothing.
-        share = Decimal(left) / given if given else Decimal(1)
-        for resource, quantity in pod_set.get("resourceUsage", {}).items():
-            place = (status["admission"]["clusterQueue"], pod_set["flavors"][resource], resource)
-            charge[place] = charge.get(place, Decimal(0)) + amount(quantity) * share
-    return charge
-
-
-def _charge(workload: Object) -> dict[tuple[str, str], Decimal]:
-    charge: dict[tuple[str, str], Decimal] = {}
-    for (queue, _, resource), value in charge_by_flavor(workload).items():
-        charge[queue, resource] = charge.get((queue, resource), Decimal(0)) + value
-    return charge

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Self
 
 from e2e.api import condition, holds, key_of
-from e2e.ha.history import History, charge_by_flavor
+from e2e.ha.history import History
 from e2e.ha.quota_tree import ZERO, Node, QuotaTree
 from e2e.objects import (
     PRIORITY_CLASS,
@@ -26,7 +26,7 @@ from e2e.objects import (
     within,
     workload_priority,
 )
-from e2e.quota import holds_quota
+from e2e.quota import charge_by_flavor, holds_quota
 from e2e.wire import ApiError, Object
 from e2e.world import World
 

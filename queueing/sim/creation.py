@@ -71,6 +71,8 @@ class Creation:
         if not live:
             metadata, spec = document.value["metadata"], document.value.get("spec") or {}
             marks = {**(metadata.get("labels") or {}), labels.MANAGED: "true"}
+            if metadata["namespace"] in self._doors:
+                marks.setdefault(labels.QUEUE_NAME, DEFAULT)
             gates = [*(spec.get("schedulingGates") or ()), {"name": labels.GATE}]
             created = {
                 **document.value,

@@ -16,7 +16,7 @@ from queueing.kinds.registry import BUILT_IN, JOB, SUPPORTED, kind_of
 from queueing.kinds.support import not_supported
 from queueing.sim.decoding import decode
 from queueing.sim.descriptions import described, is_description
-from queueing.sim.documents import Document
+from queueing.sim.documents import LIVE, Document
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.jobs.pods.view import read_pod
@@ -24,6 +24,7 @@ from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import MANAGED, QUEUE_NAME
 from queueing.translate.wire.jobs import Job
 from queueing.webhooks.findings import dig
+from queueing.webhooks.jobs import DEFAULT as DEFAULT_QUEUE
 from queueing.webhooks.rules import has_managed_owner
 from queueing.webhooks.suspension import SUSPEND, QueuedKind, of_description
 
@@ -54,8 +55,11 @@ class JobKinds:
         }
         self._owners = self.suspended(None)
         self._others: dict[tuple[str, str, str, str], Document] = {}
+        self._with_default: set[str] = set()
         for document in documents:
-            if is_description(document):
+            if (document.kind, document.name) == ("LocalQueue", DEFAULT_QUEUE):
+                self._with_default.add(_namespace(document))
+            elif is_description(document):
                 found = described(document).kind
                 self._kinds[found.api_version, found.name] = found
                 self._built_in.pop((found.api_version, found.name), None)
@@ -65,7 +69,7 @@ class JobKinds:
     def of(self, document: Document) -> Kind | None:
         """Return the kind of a document; None if it is no job, or a batch/v1 Job.
 
-        Of pods those are jobs that have a queue, or had one when they were created.
+        Of pods those are jobs that have a queue, or get one when they are created.
         """
         if is_pod(document) and not self._is_queued(document):
             return None
@@ -75,7 +79,13 @@ class JobKinds:
         """Say whether a pod is queued by itself, or in a group: not with its owner."""
         labels = dig(document.value, "metadata", "labels") or {}
         asks = bool(labels.get(QUEUE_NAME)) or labels.get(MANAGED) == "true"
-        return asks and not has_managed_owner(document.value, self._owners)
+        defaulted = QUEUE_NAME not in labels and self._is_defaulted(document)
+        return (asks or defaulted) and not has_managed_owner(document.value, self._owners)
+
+    def _is_defaulted(self, document: Document) -> bool:
+        """Say whether a pod gets its namespace's default queue: one that is still to be created."""
+        is_there = document.file == LIVE or dig(document.value, "status", "phase")
+        return not is_there and _namespace(document) in self._with_default
 
     def is_beside(self, document: Document) -> bool:
         """Say whether a document is of a kind without which some jobs cannot be read."""
@@ -111,8 +121,7 @@ class JobKinds:
     def _identity(self, document: Document) -> tuple[str, str, str, str]:
         """Return how others refer to a document."""
         named = document.api_version, document.kind
-        written = document.value["metadata"].get("namespace") or DEFAULT_NAMESPACE
-        return (*named, str(written) if self._beside[named] else "", document.name)
+        return (*named, _namespace(document) if self._beside[named] else "", document.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +153,10 @@ class Jobs:
     def owners(self) -> list[QueuedKind]:
         """Return the kinds whose objects queue for their children."""
         return self.kinds.suspended(self.frameworks)
+
+
+def _namespace(document: Document) -> str:
+    return str(document.value["metadata"].get("namespace") or DEFAULT_NAMESPACE)
 
 
 def is_pod(document: Document) -> bool:

@@ -212,6 +212,19 @@ def test_a_pod_with_a_queue_gets_the_workload_that_it_would_get_and_no_other() -
     assert workloads(found) == {"team/pod-one": {"main": 1}}
 
 
+def test_a_pod_without_a_queue_gets_its_namespaces_default_one_when_it_is_to_be_created() -> None:
+    default = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "LocalQueue",
+        "metadata": {"name": "default", "namespace": "team"},
+        "spec": {"clusterQueue": "cq"},
+    }
+    there = pod("two", queue="") | {"status": {"phase": "Running"}}
+    found = world(pod("one", queue=""), there, pod("three", queue="", namespace="other"), default)
+    (asked,) = (one for one in found.facts if isinstance(one, WorkloadFact))
+    assert (asked.key.rpartition("-")[0], asked.local_queue) == ("team/pod-one", "team/default")
+
+
 def test_pods_of_a_group_get_one_workload_when_all_are_there() -> None:
     (pod_sets,) = workloads(world(of_group("a", 2), of_group("b", 2))).values()
     assert list(pod_sets.values()) == [2]
