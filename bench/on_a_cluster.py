@@ -18,6 +18,7 @@ from bench.stage import (
     LIMIT_S,
     USER,
     client_of,
+    emptied,
     furnished,
     log_of,
     running_product,
@@ -72,6 +73,7 @@ async def _workloads(cluster: Cluster, name: str, scale: float) -> Result:
         await meter.begin()
         bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
         floor_used = meter.end()
+        await emptied(client, FLOOR_SPACE)
         log = log_of(cluster)
         async with running_product(cluster):
             await settled(log)

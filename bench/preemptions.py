@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import click
-import msgspec
 
 from bench import cpu, history, load
 from bench.decision_times import admissions_in, mark_of
@@ -25,6 +24,7 @@ from bench.stage import (
     FLOOR_SPACE,
     USER,
     client_of,
+    emptied,
     furnished,
     log_of,
     running_product,
@@ -35,11 +35,9 @@ from e2e import identities, product
 from e2e.cluster import Cluster
 from e2e.components import HOST
 from e2e.writes import by_kind
-from queueing.kube import resources
-from queueing.kube.client import Client, ListQuery, Request
+from queueing.kube.client import Client
 
 LIMIT_S = 3600.0
-DELETED_AT_ONCE = 100
 LOOKS_S = 8.0
 """Seconds between two looks at how late the event loop was: less than what it remembers."""
 LATE = "longest delay of the event loop, s"
@@ -71,7 +69,7 @@ async def run(cluster: Cluster, scale: float | None, turns: int) -> list[Result]
         stage = await _stage(cluster, client, scale)
         for turn in range(turns):
             for mode in (OURS, KUEUE)[:: 1 if turn % 2 == 0 else -1]:
-                await _emptied(client)
+                await emptied(client, load.NAMESPACE)
                 name = f"{NAME}, {mode}" + (f", turn {turn + 1}" if turns > 1 else "")
                 result = await _measured(stage, mode, name)
                 click.echo(table([result]), err=True)
@@ -87,6 +85,7 @@ async def _stage(cluster: Cluster, client: Client, scale: float | None) -> Stage
     before = cpu.seconds_by_part(cluster)
     bare, floor_s = await watched(client, FLOOR_SPACE, floor(client, items, FLOOR_SPACE))
     used = cpu.seconds_by_part(cluster) - before
+    await emptied(client, FLOOR_SPACE)
     return Stage(
         cluster=cluster,
         client=client,
@@ -166,15 +165,3 @@ def _exposition(cluster: Cluster, controller: product.Controller) -> str:
     request = urllib.request.Request(url, headers=headers)
     with urllib.request.urlopen(request, timeout=30, context=trusting) as answer:
         return str(answer.read().decode())
-
-
-class _Page(msgspec.Struct):
-    items: list[msgspec.Raw]
-
-
-async def _emptied(client: Client) -> None:
-    """Delete the Workloads of an earlier turn."""
-    where = resources.WORKLOADS.within(load.NAMESPACE)
-    query = ListQuery(limit=DELETED_AT_ONCE).parameters()
-    while msgspec.json.decode(await client.list_page(where), type=_Page).items:
-        await client.send(Request("DELETE", where.path, query))

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from bench.load import Load, queues, racks
 from bench.submitters import FLOOR_CLIENTS, Wire, in_parallel
 from e2e import identities, product
@@ -15,7 +17,7 @@ from e2e.cluster import Cluster
 from e2e.nodes import make_node, wait_usable
 from e2e.writes import AuditLog
 from queueing.kube import resources
-from queueing.kube.client import Client
+from queueing.kube.client import Client, ListQuery, Request
 from queueing.kube.config import load_cluster
 
 LIMIT_S = 900.0
@@ -25,6 +27,7 @@ SETTLES_S = 4.0
 """New definitions and policies keep the API server busy for a while: neither side's burst pays."""
 SETTLED_AFTER_MAX_S = 180.0
 WATCHED_AFTER_MAX_S = 120.0
+DELETED_AT_ONCE = 100
 _WATCHES = re.compile(
     r'^apiserver_longrunning_requests\{[^}]*resource="workloads"[^}]*verb="WATCH"[^}]*\} [1-9]',
     re.MULTILINE,
@@ -105,6 +108,18 @@ async def _watched_by_kubernetes(cluster: Cluster) -> None:
             if _WATCHES.search(told.stdout):
                 return
             await asyncio.sleep(1.0)
+
+
+async def emptied(client: Client, space: str) -> None:
+    """Delete the Workloads of an earlier run: the more there are, the more each write costs."""
+    where = resources.WORKLOADS.within(space)
+    query = ListQuery(limit=DELETED_AT_ONCE).parameters()
+    while msgspec.json.decode(await client.list_page(where), type=_Page).items:
+        await client.send(Request("DELETE", where.path, query))
+
+
+class _Page(msgspec.Struct):
+    items: list[msgspec.Raw]
 
 
 async def settled(log: AuditLog | None) -> None:
