@@ -41,10 +41,10 @@ A decision holds quota from the moment it is made. More writes in flight only le
 queues, and decisions are older, and worse informed, when they are stored: docs/decisions/0101.
 """
 
-EVENTS_WAITING_MAX = 10_000
+EVENTS_WAITING_MAX = 40_000
 """Events waiting at most, of about a kilobyte each. Half as many may wait for the server to be at
 rest: the Events of a large burst."""
-EVENT_PATIENCE_S = 60.0
+EVENT_PATIENCE_S = 300.0
 """Seconds for which an Event waits at most while the server is not at rest."""
 EVENT_LOOK_S = 0.25
 """Seconds between looks at whether waiting Events may be written."""

@@ -149,6 +149,8 @@ JOB_DEMANDS: Final = (
 _REQUEST: Final = "spec.podSets[].topologyRequest.podSetSliceSize"
 _GIVEN: Final = "p.?topologyRequest.?podSetSliceSize.hasValue()"
 _ASKED: Final = "p.?topologyRequest.?podSetSliceRequiredTopology.orValue('') != ''"
+SLICED: Final = f"({_GIVEN} || {_ASKED})"
+"""Whether a pod set says anything that the demands on Workloads speak of."""
 WORKLOAD_DEMANDS: Final = (
     Demand(
         path=_REQUEST,

@@ -3,7 +3,8 @@
 Our own writes are not asked about: they are checked where they are made, and an admission should
 cost the API server no more than it must. Nor are writes of a status that leave what is demanded of
 it as it was: that pods are ready, that work has ended. Nor new Workloads without anything that a
-demand could find: annotations of the group, topology, requests for pods or with a sign before them.
+demand could find: annotations of the group, slices of pods, requests for pods or with a sign before
+them.
 """
 
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from queueing.webhooks.findings import CauseType
 from queueing.webhooks.policies.demand import GROUP, Demand, Policy
 from queueing.webhooks.policies.gates import GATES, GATES_DEMANDS
-from queueing.webhooks.policies.topology import WORKLOAD_DEMANDS
+from queueing.webhooks.policies.topology import SLICED, WORKLOAD_DEMANDS
 from queueing.webhooks.workloads import BOOST, CONTAINER_LISTS, ELASTIC
 
 
@@ -140,7 +141,7 @@ _ODD_REQUEST: Final = (
 )
 _ODD: Final = (
     f"object.metadata.?annotations.orValue({{}}).exists(k, k.startsWith('{GROUP}'))"
-    f" || object.spec.?podSets.orValue([]).exists(p, has(p.topologyRequest) || {_ODD_REQUEST})"
+    f" || object.spec.?podSets.orValue([]).exists(p, {SLICED} || {_ODD_REQUEST})"
 )
 _CONCERNED: Final = (
     f"oldObject == null ? ({_ODD}) : (!has(request.subResource) || {_SAYS_OTHERWISE})"
