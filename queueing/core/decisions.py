@@ -187,12 +187,12 @@ class Cycle:
 
     number: int
     now: float
-    rounds: tuple[tuple[Decision, ...], ...]
-    judged: int
+    rounds: tuple[tuple[Decision, ...], ...] = ()
+    judged: int = 0
     """How many heads were judged: the unit of `budget`."""
     finished: bool
     """False when the budget ran out first: call again with no new fact to continue."""
-    wake_at: float | None
+    wake_at: float | None = None
     """Earliest time at which a waiting decision may change without any event."""
 
     @property

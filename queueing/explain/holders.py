@@ -38,7 +38,7 @@ def holders_of(
 def _all(
     memory: Memory, node: Node, short: Collection[FlavorResource]
 ) -> Iterator[tuple[Holder, FlavorResource]]:
-    names = memory.trees.members.get(node.root, ())
+    names = memory.queues_of(node.root)
     held = (one.holder for name in names for one in memory.ledger.charges_of(name))
     promised = memory.ledger.promised.values()
     kept = (one for one in promised if memory.root_of(one.queue) is node.root)

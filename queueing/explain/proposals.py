@@ -262,7 +262,7 @@ def higher_priorities(
         known.add(memory.workloads[front].priority)
     if ruling is not None and not ruling.entry.rules.never_preempts:
         root = ruling.entry.node.root
-        for queue in memory.trees.members.get(root, ()):
+        for queue in memory.queues_of(root):
             known.update(one.holder.priority for one in memory.ledger.charges_of(queue))
     higher = sorted(one + 1 for one in known if one >= fact.priority)[:PRIORITIES]
     for priority in higher:

@@ -98,7 +98,7 @@ def _lenders(memory: Memory, node: Node) -> Iterator[str]:
         one for one, cell in node.cells.items() if cell.is_listed and cell.usage >= cell.quota
     ]
     named = 0
-    for name in memory.trees.members.get(node.root, ()):
+    for name in memory.queues_of(node.root):
         other = memory.tree.queue(name)
         free = {}
         for one in wanted:

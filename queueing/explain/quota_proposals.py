@@ -126,7 +126,7 @@ def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: 
     that wait in the tree do. What is free, or kept for them already, they use first.
     """
     node, item = ruling.entry.node, memory.items.get(ruling.head.workload.key)
-    names = memory.trees.members.get(node.root, ())
+    names = memory.queues_of(node.root)
     lines = [memory.queues[name] for name in names if name in memory.queues]
     kept = [
         one.usage.get(resource, 0)

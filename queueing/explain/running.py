@@ -81,7 +81,7 @@ def _threats(memory: Memory, charge: Charge, node: Node) -> Iterator[Threat]:
         return
     fair = memory.settings.fair_sharing is not None
     named = 0
-    for name in memory.trees.members.get(node.root, ()):
+    for name in memory.queues_of(node.root):
         other = memory.objects.queues[name]
         policy = other.preemption.reclaim_within_cohort
         if name == holder.queue or policy is PreemptionPolicy.NEVER or named >= THREATS:

@@ -29,7 +29,7 @@ NOT_TRIED = "what would change queues or preempt others is not tried"
 
 def why_not(memory: Memory, root: Node) -> str:
     """Return why no change can be tried in a tree; empty if they can."""
-    names = memory.trees.members.get(root, [])
+    names = memory.queues_of(root)
     if memory.credits.any:
         return f"{NOT_TRIED} while credits or budgets are in force"
     if memory.ledger.turns is not None and any(
@@ -95,7 +95,7 @@ def _left(fact: WorkloadFact, now: float) -> WorkloadFact:
 
 
 def _copy(memory: Memory, root: Node) -> Memory:
-    objects, names = memory.objects, memory.trees.members[root]
+    objects, names = memory.objects, memory.queues_of(root)
     made = Memory.empty(memory.settings)
     doors = [one for one in objects.local_queues.values() if one.cluster_queue in names]
     facts: list[ObjectFact] = [

@@ -32,8 +32,7 @@ def facts_around(memory: Memory, key: Key) -> list[Fact] | None:
     root = None if item is None else memory.root_of(item.peers.queue)
     if root is None:
         return None
-    names, objects = memory.trees.members[root], memory.objects
-    names = [name for name in names if name in objects.queues]  # those of the last cycle
+    names, objects = memory.queues_of(root), memory.objects
     if any(objects.rules[name].offer.places for name in names):
         names = sorted(objects.queues)
     within = frozenset(names)

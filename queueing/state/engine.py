@@ -105,14 +105,7 @@ class Engine:
             self._steps = None
             found: Cycle = end.value
         else:
-            return Cycle(
-                number=self._memory.cycles,
-                now=self._memory.clock,
-                rounds=(),
-                judged=0,
-                finished=False,
-                wake_at=None,
-            )
+            return Cycle(number=self._memory.cycles, now=self._memory.clock, finished=False)
         inbox, self._inbox = self._inbox, []
         for take in inbox:
             take()

@@ -30,7 +30,7 @@ def who_is_out_of_reach_gets_nothing(life: Life) -> None:
         cluster.cycle()
         memory = cluster.engine._memory
         for name, queue in memory.queues.items():
-            known = not memory.edits.reshaped and name in memory.trees.roots
+            known = not memory.edits.reshaped and name in memory.objects.queues
             if known and memory.objects.is_active(name):
                 assert_who_is_out_of_reach_gets_nothing(memory, queue)
 

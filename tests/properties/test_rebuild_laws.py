@@ -12,7 +12,8 @@ from queueing.state.engine import Engine
 from queueing.state.intake.joining import isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
-from queueing.state.scheduler.begin import begin, take_turns
+from queueing.state.scheduler.balances import take_turns
+from queueing.state.scheduler.schedule import begin
 from queueing.state.scheduler.wake import wake_waiting
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
@@ -150,8 +151,9 @@ def _cut_as_whole(life: Life, portion: Callable[[Engine, float, int], Cycle]) ->
                 break
         else:
             raise AssertionError(f"no end after {PORTIONS_MAX} portions")
-        for root in cut._memory.trees.members.values():
-            names = set(root)
+        memory = cut._memory
+        for root in {memory.root_of(name): None for name in memory.objects.queues}:
+            names = set() if root is None else set(memory.queues_of(root))
             assert [one for one in got if _preemptors_queue(one) in names] == [
                 one for one in want if _preemptors_queue(one) in names
             ]

@@ -181,13 +181,14 @@ class Forest:
         for one in self.offers.values():
             one.tree.drop_node(name)
 
-    def set_others(self, node: str, usage: Amounts) -> None:
-        """Say what pods on a node use that no topology placed, among it `pods`."""
-        self._others.pop(node, None)
+    def set_others(self, node: str, usage: Amounts) -> bool:
+        """Say what pods on a node use that no topology placed, among it `pods`; True if less."""
+        before = self._others.pop(node, NONE)
         if usage:
             self._others[node] = usage
         for tree in self._trees(self._memories):
             tree.set_others(node, usage)
+        return any(usage.get(one, 0) < was for one, was in before.items())
 
     def set_devices(self, node: str, free: DevicesOfNode) -> bool:
         """Say which devices of a node's own are free, as others leave them; True if more are."""

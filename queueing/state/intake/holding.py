@@ -8,10 +8,9 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.holders import holder_of
 from queueing.core.names import Key
 from queueing.core.placement.pods import used_at
-from queueing.core.second_pass import awaits
 from queueing.state.intake.marks import note_mark
 from queueing.state.intake.returning import turn_of
-from queueing.state.memory.memory import Memory, SecondPass
+from queueing.state.memory.memory import Memory
 from queueing.state.usage.charges import Charge
 
 
@@ -50,31 +49,13 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
     key = fact.key
     memory.writes.assumed_from.pop(key, None)
     if memory.places.passes or fact.unhealthy or (fact.checks and not fact.admitted):
-        _expect_places(memory, fact)
+        memory.places.expect(fact, answers=key in memory.writes.unknown)
     if key in memory.writes.unknown:
         memory.writes.unknown.discard(key)
         if key in memory.ledger.evicting and not fact.evicted:
             take_back_eviction(memory, fact)
     charge(memory, fact)
     note_mark(memory, fact)
-
-
-def _expect_places(memory: Memory, fact: WorkloadFact) -> None:
-    """Note whether a workload that holds quota is to be placed, or placed anew.
-
-    What was decided of it stays, unless this fact shows what became of it.
-    """
-    known = memory.places.passes.get(fact.key)
-    if not awaits(fact):
-        memory.places.passes.pop(fact.key, None)
-    elif known is None or _asked(known.fact) != _asked(fact):
-        memory.places.passes[fact.key] = SecondPass(fact)
-    elif fact.key in memory.writes.unknown:
-        known.decision = None
-
-
-def _asked(fact: WorkloadFact) -> tuple[object, ...]:
-    return fact.uid, fact.admission, fact.unhealthy, fact.pod_sets
 
 
 def charge(memory: Memory, fact: WorkloadFact) -> None:

@@ -42,7 +42,9 @@ def is_over(fact: WorkloadFact) -> bool:
 
 def leave(memory: Memory, key: Key) -> None:
     """Remove a workload from its queue, or from those that are held back."""
-    _unhold(memory, key)
+    held = memory.aside.take(key)
+    if held is not None:
+        memory.touch(held.wait.cluster_queue, held.local_queue)
     item = memory.items.pop(key, None)
     if item is None:
         return
@@ -155,9 +157,3 @@ def _hold_back(memory: Memory, fact: WorkloadFact, held: Held) -> None:
     memory.touch(held.wait.cluster_queue, held.local_queue)
     if known is None or is_untold or known.wait != held.wait:
         memory.aside.untold[fact.key] = None
-
-
-def _unhold(memory: Memory, key: Key) -> None:
-    held = memory.aside.take(key)
-    if held is not None:
-        memory.touch(held.wait.cluster_queue, held.local_queue)

@@ -9,7 +9,8 @@ from queueing.core.topology.requests import PODS
 from queueing.core.topology.usage import places_of
 from queueing.state.intake.hindrances import why_held
 from queueing.state.intake.variants import tie_of
-from queueing.state.memory.memory import Memory, Turn
+from queueing.state.memory.memory import Memory
+from queueing.state.memory.places import Turn
 
 SPARED = "Spared"
 """The reason of `Evicted` of a workload that could not save, and so was not stopped."""

@@ -6,20 +6,21 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from queueing.core.decisions import Place, Requeue, Strand, Wait
+from queueing.core.decisions import Requeue, Wait
+from queueing.core.entries import Head
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder
-from queueing.core.names import CohortName, Key, PodSetName, QueueName, Uid
+from queueing.core.names import CohortName, FlavorResource, Key, QueueName, Uid
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Settings
-from queueing.core.topology.assignment import Assignment
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.usage import places_of
 from queueing.state.credits.credits import Credits, EngineView
 from queueing.state.memory.objects import Objects
 from queueing.state.memory.pairs import Pairs
-from queueing.state.queues.peers import ASIDE, BLOCKING, Item, Peers
+from queueing.state.memory.places import Places
+from queueing.state.queues.peers import ASIDE, BLOCKING, Item, Peers, Stand
 from queueing.state.queues.pending import PendingQueue
 from queueing.state.usage.ledger import Ledger
 from queueing.state.usage.turns import Turns
@@ -90,39 +91,6 @@ class Writes:
     """The same once that cycle has begun: until when a workload is held back."""
 
 
-Turn = tuple[int, tuple[int, float, Uid]]
-"""Minus the number of pods, and `Holder.rank`."""
-
-
-@dataclass(slots=True)
-class SecondPass:
-    """A workload that holds quota and is to be placed, or placed anew."""
-
-    fact: WorkloadFact
-    """The fact that says so."""
-    due: float = float("-inf")
-    """When the next attempt is due, whatever else happens."""
-    failures: int = 0
-    """How many attempts in a row found no place."""
-    decision: Place | Strand | None = None
-    """What was decided and no fact shows yet."""
-    kept: Mapping[PodSetName, Assignment] = field(default_factory=dict)
-    """The places that it gets once victims have left them: promised to it."""
-
-
-@dataclass(slots=True)
-class Places:
-    """Workloads that are being placed by topology, or placed anew."""
-
-    passes: dict[Key, SecondPass] = field(default_factory=dict)
-    """Those that hold quota and wait for places."""
-    returning: dict[Key, Turn] = field(default_factory=dict)
-    """Those that were moved, have left their place, and were not judged since; each with what they
-    are sorted by, as other places were found for them: see `core.placement.moving`."""
-    unsettled: set[Key] = field(default_factory=set)
-    """Those that are being moved and may have no place kept elsewhere, or not any more."""
-
-
 @dataclass(slots=True)
 class Aside:
     """Workloads that must not be tried yet, and so are in no queue."""
@@ -190,13 +158,10 @@ class Edits:
 
 @dataclass(slots=True)
 class Trees:
-    """Which ClusterQueues share a quota tree, and which tree has the next turn."""
+    """What is known of quota trees, and which of them has the next turn."""
 
-    roots: dict[QueueName, Node] = field(default_factory=dict)
-    members: dict[Node, list[QueueName]] = field(default_factory=dict)
-    """Root → the queues of its tree."""
-    generations: dict[Node, int] = field(default_factory=dict)
-    """Root → the generation of its tree when `roots` was worked out."""
+    generation: int = 0
+    """The latest generation of any tree when workloads were last woken for such changes."""
     limits: dict[Node, int] = field(default_factory=dict)
     """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
     cursor: tuple[str, bool] = ("", False)
@@ -326,7 +291,30 @@ class Memory:
 
     def root_of(self, queue: QueueName) -> Node | None:
         """Return the root of a queue's tree; None if there is no such queue."""
-        return self.trees.roots.get(queue)
+        tree = self.objects.tree
+        return tree.queue(queue).root if tree.has_queue(queue) else None
+
+    def queues_of(self, root: Node) -> list[QueueName]:
+        """Return the queues of a tree, by name."""
+        return [QueueName(one.name) for one in self.objects.tree.queues_of(root)]
+
+    def holder_for(
+        self, head: Head, usage: Mapping[FlavorResource, int], *, promised: bool = False
+    ) -> Holder:
+        """Return the holder of what a head is given now, or is promised."""
+        fact = head.workload
+        return Holder(
+            key=fact.key,
+            uid=fact.uid,
+            queue=head.queue,
+            local_queue=fact.local_queue,
+            priority=fact.priority,
+            timestamp=head.timestamp,
+            reserved_at=self.clock,
+            evicted=False,
+            usage=usage,
+            promised=promised,
+        )
 
     def preemptor_of(self, victim: Key) -> Key:
         """Return for whom a workload was told to leave; an empty key if that is nobody known."""
@@ -374,13 +362,18 @@ class Memory:
             self.ready.add(peers.queue)
             self.touch(peers.queue, peers.local_queue)
 
+    def set_aside(self, peers: Peers, stand: Stand) -> None:
+        """Set the state of peers that were judged, or must not be."""
+        self.queues[peers.queue].set_aside(peers, stand)
+        self.touch(peers.queue, peers.local_queue)
+
     def doubt_promises(self, root: Node | None) -> None:
         """Let all that was promised in a tree be judged anew if it does not fit together any more.
 
         So it is where quota was taken away, or a victim keeps its own after all.
         """
         holders = self.ledger.promised.values()
-        here = [one for one in holders if self.trees.roots.get(one.queue) is root]
+        here = [one for one in holders if self.root_of(one.queue) is root]
         cells = (self.tree.queue(one.queue).cell(name) for one in here for name in one.usage)
         if any(cell.available() < 0 for cell in cells):
             for one in here:

@@ -5,7 +5,7 @@ Invariant: a fact that equals the known one changes nothing.
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from queueing.core.admissibility import inactivity
@@ -25,6 +25,7 @@ from queueing.core.facts import (
     TopologyFact,
 )
 from queueing.core.names import CheckName, CohortName, FlavorName, Key, QueueName
+from queueing.core.placement.nodes import NodesOfFlavors
 from queueing.core.queue_rules import Catalog, QueueRules
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.tree import Node
@@ -93,14 +94,12 @@ class Objects:
     rules: dict[QueueName, QueueRules] = field(default_factory=dict)
     local_queues_of: dict[QueueName, dict[Key, None]] = field(default_factory=dict)
     """LocalQueues by the ClusterQueue that they name."""
-    _seated: dict[FlavorName, tuple[FlavorFact, tuple[TopologyFact, ...]]] = field(
-        default_factory=dict
-    )
-    """What the forest was told of flavors: all but what their devices offer, and the topologies."""
-    _leveled: dict[FlavorName, FlavorFact] = field(default_factory=dict)
-    """The flavors, joined with the levels of their topologies."""
+    _on_nodes: NodesOfFlavors = field(init=False)
     _activity: dict[QueueName, Active] = field(default_factory=dict)
     _catalog: Catalog = field(default_factory=Catalog)
+
+    def __post_init__(self) -> None:
+        self._on_nodes = NodesOfFlavors(self.tree.forest)
 
     def put(self, fact: ObjectFact) -> Ripple:
         """Store an object; return what the change may affect."""
@@ -186,20 +185,9 @@ class Objects:
                     if topology in (one.topology, *one.nearer)
                 }
                 return self._reach_flavors(using)
-            case Node() as node:
-                forest = self.tree.forest
-                forest.drop_node(node.name) if new is None else forest.put_node(node)
-                return Ripple(nodes=forest.is_used)
-            case NodeUsageFact(name=node_name):
-                after = new.usage if isinstance(new, NodeUsageFact) else {}
-                before = old.usage if isinstance(old, NodeUsageFact) else {}
-                self.tree.forest.set_others(node_name, after)
-                freed = any(after.get(one, 0) < was for one, was in before.items())
-                return Ripple(nodes=freed, others=node_name)
-            case NodeDevicesFact(name=node_name):
-                free = new.free if isinstance(new, NodeDevicesFact) else {}
-                freed = self.tree.forest.set_devices(node_name, free)
-                return Ripple(nodes=freed, others=node_name)
+            case Node() | NodeUsageFact() | NodeDevicesFact() as one:
+                others = "" if isinstance(one, Node) else one.name
+                return Ripple(nodes=self._on_nodes.change(one, is_gone=new is None), others=others)
             case NamespaceFact(name=namespace):
                 return Ripple(namespace=namespace)
             case _:
@@ -223,47 +211,14 @@ class Objects:
             self.local_queues_of.setdefault(new.cluster_queue, {})[new.key] = None
 
     def _reach_flavors(self, names: AbstractSet[FlavorName]) -> Ripple:
-        """Seat flavors anew on their nodes; reach the queues that name them."""
+        """Join flavors anew with their nodes; reach the queues that name them."""
         for name in sorted(names):
-            self._seat(name)
+            self._on_nodes.join(name, self.flavors.get(name), self.topologies)
         return self._reach(
             lambda queue: any(
                 one.flavor in names for group in queue.groups for one in group.flavors
             )
         )
-
-    def _seat(self, name: FlavorName) -> None:
-        """Join a flavor with the levels of its topology, and let the forest know both."""
-        flavor, forest = self.flavors.get(name), self.tree.forest
-        self._leveled.pop(name, None)
-        if flavor is None:
-            self._seated.pop(name, None)
-            forest.drop_flavor(name)
-            return
-        named = (flavor.topology, *flavor.nearer)
-        known = [self.topologies[one] for one in named if one in self.topologies]
-        seen = (replace(flavor, devices={}), tuple(known))
-        if self._seated.get(name) != seen:
-            self._seated[name] = seen
-            forest.drop_flavor(name)
-            self._put_in_forest(flavor)
-        levels = forest.levels(name) if forest.has(name) else None
-        self._leveled[name] = replace(flavor, levels=levels)
-
-    def _put_in_forest(self, flavor: FlavorFact) -> None:
-        name, forest = flavor.name, self.tree.forest
-        topology = self.topologies.get(flavor.topology or "")
-        labels, tolerations = flavor.node_labels, flavor.tolerations
-        forest.serve(name, flavor.on_nodes)
-        if topology is not None and topology.levels:
-            forest.put_flavor(
-                name, topology.name, topology.levels, node_labels=labels, tolerations=tolerations
-            )
-            nearer = [self.topologies[one] for one in flavor.nearer if one in self.topologies]
-            forest.put_nearer(name, {one.name: one.levels for one in nearer if one.levels})
-            forest.tree(name).spreads = flavor.spreads
-        elif flavor.fixed:
-            forest.put_offer(name, node_labels=labels, tolerations=tolerations)
 
     def _reach(self, concerns: Callable[[ClusterQueueFact], bool]) -> Ripple:
         reached = [name for name, queue in self.queues.items() if concerns(queue)]
@@ -274,7 +229,7 @@ class Objects:
 
     def _rules_of(self, fact: ClusterQueueFact) -> QueueRules:
         provisioning = [one.name for one in self.checks.values() if one.controller == PROVISIONING]
-        return self._catalog.rules(fact, self._leveled, provisioning)
+        return self._catalog.rules(fact, self._on_nodes.flavors, provisioning)
 
 
 _KEPT: tuple[tuple[Kind, type[ObjectFact], str], ...] = (

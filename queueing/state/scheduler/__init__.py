@@ -5,5 +5,5 @@ finds the head of each queue; `core.rounds` nominates, orders and processes them
 what was decided, `requeue` says how those wait that got nothing; `wake` ends their waiting after an
 event; `nominated` keeps what was promised; `second_passes` places those that hold quota already,
 `moved` those that make room for a gang;
-`reach` bounds what a workload could get; `begin` is what time alone changes.
+`reach` bounds what a workload could get; `balances` is what time alone changes.
 """

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from queueing.core.admissibility import Refusal, refusal
+from queueing.core.admissibility import refusal
 from queueing.core.decisions import Mode, Requeue, Wait
 from queueing.core.entries import Head
 from queueing.core.facts import Strategy
@@ -42,12 +42,11 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
     if not memory.settings.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
-    ready, roots, members = memory.ready, memory.trees.roots, memory.trees.members
-    ready.difference_update([name for name in ready if name not in roots])
-    trees = {
-        (root.name, root.is_queue): [name for name in members[root] if name in ready]
-        for root in {roots[name] for name in ready}
-    }
+    objects, trees = memory.objects, dict[Place, list[QueueName]]()
+    memory.ready.intersection_update(objects.queues)
+    for name in sorted(memory.ready):
+        root = objects.tree.queue(name).root
+        trees.setdefault((root.name, root.is_queue), []).append(name)
     places = sorted(trees)
     start = bisect_right(places, memory.trees.cursor)
     for place in places[start:] + places[:start]:
@@ -84,9 +83,8 @@ def head_of(
     A head that must not be judged is set aside with its reason, and the next takes its turn; as
     Kueue counts, the turn is used up.
     """
-    name, objects = queue.name, memory.objects
-    fact = objects.queues.get(name)
-    if fact is None or name in memory.ledger.asleep:
+    fact = memory.objects.queues.get(queue.name)
+    if fact is None or queue.name in memory.ledger.asleep:
         return None
     strict = fact.strategy is STRICT
     while True:
@@ -95,10 +93,10 @@ def head_of(
             return None
         if strict and not may_lead(memory, queue, item):
             return None
-        found = refusal(item.fact, fact, objects.namespaces)
-        if found is None:
+        wait = refusal_of(memory, item)
+        if wait is None:
             return item
-        refused.append(_set_aside(memory, item, found))
+        refused.append(wait)
         if not memory.settings.rules.waits_for_lacks:
             return None
 
@@ -122,15 +120,14 @@ def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
     As Kueue counts, they are those that keep quota from others, or did before others took theirs.
     With promises there are none: what such a head keeps from others is charged.
     """
-    found = []
-    roots = [root for root in dict.fromkeys(map(memory.root_of, names)) if root is not None]
-    for name in (name for root in roots for name in memory.trees.members[root]):
-        queue = memory.queues.get(name)
-        front = None if queue is None else queue.front()
-        if front is None or not memory.objects.is_active(name):
+    found, objects = [], memory.objects
+    roots = {objects.tree.queue(name).root for name in names}
+    for name in sorted(memory.queues):
+        front = memory.queues[name].front()
+        if front is None or front.peers.stand is not BLOCKING or not objects.is_active(name):
             continue
         keeps = front.preempting or (front.wait is not None and front.wait.mode in KEEPS_QUOTA)
-        if keeps and front.peers.stand is BLOCKING:
+        if keeps and objects.tree.queue(name).root in roots:
             found.append(front)
     return found
 
@@ -197,7 +194,7 @@ def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | N
     queue = memory.queues[item.peers.queue]
     preserves = not memory.settings.rules.waits_for_lacks and memory.settings.preserve_scan_progress
     if preserves and item.progress_in == queue.judged - 1:
-        return replace(progress, generation=memory.trees.roots[queue.name].generation)
+        return replace(progress, generation=memory.tree.queue(queue.name).root.generation)
     return progress if item.progress_at == queue.releases else None
 
 
@@ -208,18 +205,13 @@ def refusal_of(memory: Memory, item: Item) -> Wait | None:
     """
     objects = memory.objects
     found = refusal(item.fact, objects.queues[item.peers.queue], objects.namespaces)
-    return None if found is None else _set_aside(memory, item, found)
-
-
-def _set_aside(memory: Memory, item: Item, found: Refusal) -> Wait:
+    if found is None:
+        return None
     isolate(memory, item)
     memory.places.returning.pop(item.fact.key, None)
-    peers = item.peers
     wait = item.waits(found.requeue, found.reason, found.message)
-    item.wait = peers.wait = wait
-    inadmissible = wait.requeue is not Requeue.IMMEDIATE
-    memory.queues[peers.queue].set_aside(peers, PARKED if inadmissible else BLOCKING)
-    memory.touch(peers.queue, peers.local_queue)
+    item.wait = item.peers.wait = wait
+    memory.set_aside(item.peers, BLOCKING if wait.requeue is Requeue.IMMEDIATE else PARKED)
     return wait
 
 
@@ -239,7 +231,7 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
 
     limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
     plain = World(
-        tree=memory.tree,
+        tree=memory.objects.tree,
         rules=memory.objects.rules,
         holders=memory.ledger,
         settings=memory.settings,

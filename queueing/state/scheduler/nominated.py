@@ -8,7 +8,6 @@ what it says is free.
 from collections.abc import Iterable
 
 from queueing.core.decisions import Mode
-from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
 from queueing.core.names import QueueName
 from queueing.core.placement.room import has_room
@@ -16,23 +15,6 @@ from queueing.state.intake.marks import unjudged
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Item
 from queueing.state.scheduler.heads import may_lead
-
-
-def holder_of_promise(ruling: Ruling, now: float) -> Holder:
-    """Return the holder of what a ruling promises."""
-    head = ruling.entry.head
-    return Holder(
-        key=head.workload.key,
-        uid=head.workload.uid,
-        queue=head.queue,
-        local_queue=head.workload.local_queue,
-        priority=head.workload.priority,
-        timestamp=head.timestamp,
-        reserved_at=now,
-        evicted=False,
-        usage=ruling.kept,
-        promised=True,
-    )
 
 
 def due(memory: Memory) -> list[Item]:

@@ -1,7 +1,6 @@
 """How a workload waits that was judged and not admitted: its state, its reason, and for what."""
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from queueing.core.decisions import BARRED, Mode, Preempt, Reason, Requeue, Wait
 from queueing.core.entries import Head, Ruling
@@ -11,11 +10,9 @@ from queueing.state.intake.joining import has_peers, isolate
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.pairs import Pairs
 from queueing.state.queues.peers import ASIDE, BLOCKING, PARKED, Item, Peers, Stand
-from queueing.state.scheduler.nominated import holder_of_promise
 from queueing.state.scheduler.reach import Reach
 
 UNHELPED = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
-NOTHING: Mapping[Key, Mapping[FlavorResource, int]] = MappingProxyType({})
 TRIES_MAX = 256
 """Attempts in a row after which Kueue's search over flavors is taken to go in circles."""
 
@@ -48,13 +45,13 @@ def requeue(memory: Memory, item: Item, ruling: Ruling, wait: Wait) -> None:
         isolate(memory, item, sticky=sticky)
         peers = item.peers
     peers.wait = wait
-    set_aside(memory, peers, _stand_of(memory, peers, ruling, wait))
+    memory.set_aside(peers, _stand_of(memory, peers, ruling, wait))
     if not memory.settings.rules.waits_for_lacks:
         if peers.stand is PARKED:
             _park_equals(memory, peers, wait)
         return
     if ruling.is_promise or (ruling.kept and peers.stand is BLOCKING):
-        memory.ledger.promise(holder_of_promise(ruling, memory.clock))
+        memory.ledger.promise(memory.holder_for(ruling.head, ruling.kept, promised=True))
 
 
 def _tries_max(memory: Memory, ruling: Ruling) -> int:
@@ -67,12 +64,6 @@ def _tries_max(memory: Memory, ruling: Ruling) -> int:
     if not memory.settings.rules.waits_for_lacks:
         return TRIES_MAX
     return sum(len(group.flavors) for group in ruling.entry.rules.fact.groups)
-
-
-def set_aside(memory: Memory, peers: Peers, stand: Stand) -> None:
-    """Set the state of peers that were judged."""
-    memory.queues[peers.queue].set_aside(peers, stand)
-    memory.touch(peers.queue, peers.local_queue)
 
 
 def shelve(memory: Memory, item: Item, reach: Reach) -> None:
@@ -101,7 +92,7 @@ def requeue_skipped(memory: Memory, item: Item) -> None:
     peers = item.peers
     peers.wait = item.wait
     strict = memory.objects.is_strict(peers.queue) or not memory.settings.rules.waits_for_lacks
-    set_aside(memory, peers, BLOCKING if strict else PARKED)
+    memory.set_aside(peers, BLOCKING if strict else PARKED)
 
 
 def go_on_from(memory: Memory, item: Item, ruling: Ruling) -> None:
@@ -138,7 +129,7 @@ def _stand_of(memory: Memory, peers: Peers, ruling: Ruling, wait: Wait) -> Stand
 def evict(
     memory: Memory,
     preemptions: Iterable[Preempt],
-    kept: Mapping[Key, Mapping[FlavorResource, int]] = NOTHING,
+    kept: Mapping[Key, Mapping[FlavorResource, int]],
 ) -> None:
     """Mark victims as evicted, and note the pairs; `kept` is what is kept for those who move."""
     for one in preemptions:
@@ -175,4 +166,4 @@ def _park_equals(memory: Memory, peers: Peers, wait: Wait) -> None:
             other.wait = wait
             for item in other.items():
                 item.wait = None
-            set_aside(memory, other, PARKED)
+            memory.set_aside(other, PARKED)

@@ -19,9 +19,11 @@ from queueing.core.decisions import Cycle, Decision, Preempt, Wait
 from queueing.core.names import QueueName
 from queueing.core.rounds import Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
+from queueing.state.intake.joining import enqueue
+from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import ASIDE, PARKED, READY, Item
-from queueing.state.scheduler.begin import begin
+from queueing.state.scheduler.balances import take_credits, take_turns
 from queueing.state.scheduler.heads import (
     as_head,
     blockers_beside,
@@ -37,7 +39,6 @@ from queueing.state.scheduler.second_passes import next_pass, run_second_passes
 from queueing.state.scheduler.settle import settle
 from queueing.state.scheduler.wake import wake_waiting
 
-NOWHERE: frozenset[QueueName] = frozenset()
 Steps = Generator[None, None, Cycle]
 """A cycle that yields where it pauses in the middle of a round, and returns what it decided."""
 
@@ -54,19 +55,19 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
     finished = False
     while not finished:
         promised = due(memory) if memory.ledger.promised or memory.marks else ()
-        released = frozenset(memory.ledger.changes.released) if memory.ledger.promised else NOWHERE
+        released = tuple(memory.ledger.changes.released) if memory.ledger.promised else ()
         wake_waiting(memory)
         if memory.aside.untold:
             run.told += _announce(memory)
         if promised or released or memory.places.returning or memory.places.unsettled:
             yield from run.before_all(promised, released)
         finished = True
-        for place, names in queues_in_turn(memory):
+        for turn, names in queues_in_turn(memory):
             refused: list[Wait] = []
             items = heads_of(memory, names, refused)
             run.told += refused
             if items:
-                memory.trees.cursor = place
+                memory.trees.cursor = turn
                 if not memory.settings.rules.promises:
                     items += blockers_beside(memory, [one.peers.queue for one in items])
                 yield from run.round(items)
@@ -78,6 +79,27 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             settle_elsewhere(memory)
             finished = not memory.ledger.changes.vacated
     return _cycle(memory, run, finished=True)
+
+
+def begin(memory: Memory, now: float) -> None:
+    """Set the clock, and note what has come due since the last cycle."""
+    memory.cycles += 1
+    memory.clock = max(memory.clock, now)
+    for key in memory.timers.take(memory.clock):
+        if key in memory.aside.held:
+            enqueue(memory, memory.workloads[key])
+        if key in memory.ledger.charges:  # its minimum runtime is over
+            memory.ledger.changes.newcomers.add(memory.ledger.charges[key].holder.queue)
+    for key, delay in memory.writes.delays.items():
+        fact = memory.workloads.get(key)
+        if fact is not None:
+            memory.writes.punished[key] = memory.clock + delay
+            place(memory, fact)
+    memory.writes.delays.clear()
+    if memory.ledger.turns is not None:
+        take_turns(memory, memory.ledger.turns)
+    if memory.credits.any:
+        take_credits(memory)
 
 
 def sweep(memory: Memory, most: int) -> int:
@@ -109,7 +131,7 @@ def run_round(memory: Memory, now: float) -> Cycle:
     """
     begin(memory, now)
     placed = run_second_passes(memory)
-    promised, released = due(memory), frozenset(memory.ledger.changes.released)
+    promised, released = due(memory), tuple(memory.ledger.changes.released)
     wake_waiting(memory)
     for queue in memory.queues.values():
         for peers in list(queue.waiting):
@@ -153,7 +175,7 @@ class _Run:
     """Decisions that no round made: they are told with the next round."""
 
     def before_all(
-        self, promised: Sequence[Item], released: frozenset[QueueName]
+        self, promised: Sequence[Item], released: Sequence[QueueName]
     ) -> Generator[None]:
         """Judge those who go before all heads.
 

@@ -14,7 +14,8 @@ from queueing.core.names import Key, Uid
 from queueing.core.second_pass import Attempt, second_pass
 from queueing.core.usage import demand_of
 from queueing.state.intake.holding import charge
-from queueing.state.memory.memory import Memory, SecondPass
+from queueing.state.memory.memory import Memory
+from queueing.state.memory.places import SecondPass
 from queueing.state.scheduler.heads import spared_by, world_of
 from queueing.state.scheduler.requeue import evict, take_promises
 
@@ -66,7 +67,7 @@ def _attempt(memory: Memory, fact: WorkloadFact, pending: SecondPass) -> Attempt
             memory.tree.remove_usage(holder.queue, holder.elsewhere)
             memory.tree.add_usage(holder.queue, holder.usage)
         found = second_pass(head, world_of(memory, ()))
-    evict(memory, found.preemptions)
+    evict(memory, found.preemptions, {})
     take_promises(memory, head, found.taken)
     before, pending.kept = pending.kept, found.kept
     if found.ends:

@@ -1,12 +1,12 @@
 """Applies the rulings of a round: who is admitted is charged, all others are `requeue`d."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Admit, Decision, Mode
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
-from queueing.core.names import FlavorResource
 from queueing.core.quota.node import Node
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.usage import occupancies, use_of
@@ -35,7 +35,7 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     """Roots of trees in which anything happened that another try may find different."""
     skipped: list[Item] = []
     requeued: list[Item] = []
-    as_kueue, roots = not memory.settings.rules.waits_for_lacks, memory.trees.roots
+    as_kueue = not memory.settings.rules.waits_for_lacks
     for ruling in rulings:
         decision = ruling.decision
         item = memory.items.get(decision.workload)
@@ -62,9 +62,9 @@ def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
         else:
             requeue(memory, item, ruling, decision)
             requeued.append(item)
-        changed.add(roots[ruling.entry.head.queue])
+        changed.add(ruling.entry.node.root)
     for item in skipped:
-        if roots[item.peers.queue] not in changed:  # it would lose in the same way again
+        if memory.root_of(item.peers.queue) not in changed:  # it would lose in the same way again
             requeue_skipped(memory, item)
     if requeued and not as_kueue:
         reach = Reach(memory)
@@ -98,9 +98,7 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
         memory.credits.demote(item.fact.uid)
     if ruling.taken:
         take_promises(memory, ruling.head, ruling.taken)
-    charge = Charge(
-        _holder(memory, item, ruling.entry.usage, decision), not decision.checks, decision
-    )
+    charge = Charge(_holder(memory, item, ruling, decision), not decision.checks, decision)
     queue = memory.queues[item.peers.queue]
     queue.remove(item)
     del memory.items[item.fact.key]
@@ -116,26 +114,17 @@ def _admit(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> None:
         heed_siblings(memory, item.fact)
 
 
-def _holder(
-    memory: Memory, item: Item, usage: Mapping[FlavorResource, int], decision: Admit
-) -> Holder:
+def _holder(memory: Memory, item: Item, ruling: Ruling, decision: Admit) -> Holder:
     fact, pod_sets = item.fact, decision.pod_sets
+    holder = memory.holder_for(ruling.entry.head, ruling.entry.usage)
+    if fact.uid in memory.credits.demoted:
+        holder = replace(holder, priority=LOWEST_PRIORITY)
+    if item.peers.demand.claims:
+        use = use_of(fact.pod_sets, pod_sets, fact.slice_of)
+        holder = replace(holder, parts=use.parts, own=use.own if use.parts else None)
+    if not fact.slice_of:
+        return holder
     given: tuple[Occupancy, ...] = ()
-    if fact.slice_of and memory.settings.grows_in_place:
+    if memory.settings.grows_in_place:
         given = occupancies(zip(pod_sets, fact.pod_sets, strict=False))
-    use = use_of(fact.pod_sets, pod_sets, fact.slice_of) if item.peers.demand.claims else None
-    return Holder(
-        key=fact.key,
-        uid=fact.uid,
-        queue=decision.cluster_queue,
-        local_queue=fact.local_queue,
-        priority=LOWEST_PRIORITY if fact.uid in memory.credits.demoted else fact.priority,
-        timestamp=item.timestamp,
-        reserved_at=memory.clock,
-        evicted=False,
-        usage=usage,
-        parts=() if use is None else use.parts,
-        own=use.own if use is not None and use.parts else None,
-        pod_sets=pod_sets if fact.slice_of else (),
-        places=given,
-    )
+    return replace(holder, pod_sets=pod_sets, places=given)

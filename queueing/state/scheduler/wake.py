@@ -37,7 +37,7 @@ def wake_waiting(memory: Memory) -> None:
     for name in edits.refitted:
         _note_activity(memory, name)
         root = None if memory.settings.rules.waits_for_lacks else memory.root_of(name)
-        _wake_all(memory, (name,) if root is None else memory.trees.members[root])
+        _wake_all(memory, (name,) if root is None else memory.queues_of(root))
     edits.refitted.clear()
     if edits.roomier:
         edits.roomier = False
@@ -64,7 +64,7 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     released = {memory.root_of(name) for name in changes.released}
     if not memory.settings.rules.waits_for_lacks:
         for root in released:
-            _wake_all(memory, memory.trees.members[root] if root is not None else ())
+            _wake_all(memory, memory.queues_of(root) if root is not None else ())
         return
     for root in released | {memory.root_of(name) for name in changes.newcomers}:
         if root is not None:
@@ -88,7 +88,7 @@ def _wake_for_places(
 
 def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
     """Wake all of a tree that wait on no shelf; if nothing was released, only who may preempt."""
-    for name in memory.trees.members[root]:
+    for name in memory.queues_of(root):
         queue = memory.queues.get(name)
         if queue is None or not queue.waiting:
             continue
@@ -107,32 +107,29 @@ def _wake_hopeful(memory: Memory, queue: PendingQueue) -> None:
 
 
 def _reshape(memory: Memory, *, forgets: bool) -> None:
-    """Work out anew which queues share a tree; wake all workloads of trees that changed.
+    """Wake all workloads of trees that changed.
 
     Their pairs are forgotten. Balances may bend weights in every second: where that is all, pairs
     of preemptors that still wait are kept.
     """
     trees, objects, tree = memory.trees, memory.objects, memory.tree
-    trees.roots, trees.members = {}, {}
-    for name in sorted(objects.queues):
-        root = tree.queue(name).root
-        trees.roots[name] = root
-        trees.members.setdefault(root, []).append(name)
+    names = sorted(objects.queues)
+    for name in names:
         _note_activity(memory, name)
-    known = (node for root in trees.members for node in root.subtree() if not tree.in_cycle(node))
+    roots = dict.fromkeys(tree.queue(name).root for name in names)
+    known = (node for root in roots for node in root.subtree() if not tree.in_cycle(node))
     limits = ((node, node.fact.preemptions_max) for node in known if node.fact is not None)
     trees.limits = {node: most for node, most in limits if most is not None}
-    before, trees.generations = trees.generations, {}
     waiting = {item.fact.uid for item in memory.items.values()} if memory.pairs else ()
-    memory.pairs = {name: one for name, one in memory.pairs.items() if name in trees.roots}
-    for root, names in trees.members.items():
-        trees.generations[root] = root.generation
-        if before.get(root) != root.generation:
-            for pairs in [memory.pairs[name] for name in names if name in memory.pairs]:
-                pairs.forget_but(() if forgets else waiting)
-            memory.doubt_promises(root)
-            memory.ready.update(names)
-            _wake_all(memory, names, lambda one: not is_promised(memory, one))
+    memory.pairs = {name: one for name, one in memory.pairs.items() if name in objects.queues}
+    for root in [one for one in roots if one.generation > trees.generation]:
+        within = memory.queues_of(root)
+        for pairs in [memory.pairs[name] for name in within if name in memory.pairs]:
+            pairs.forget_but(() if forgets else waiting)
+        memory.doubt_promises(root)
+        memory.ready.update(within)
+        _wake_all(memory, within, lambda one: not is_promised(memory, one))
+    trees.generation = max((one.generation for one in roots), default=0)
 
 
 def _note_activity(memory: Memory, name: QueueName) -> None:

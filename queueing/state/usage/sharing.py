@@ -131,21 +131,19 @@ class Users:
 
     def _net_places(self, holder: Holder) -> Sequence[Occupancy]:
         """Return what a slice uses of leaves beyond the slices of its job before it."""
-        part = holder.parts[0]
-        users, mine = self.of(holder.queue, part.claim, part.resource), _order(holder)
-        before = [one for one in users if one.key != holder.key and _order(one) < mine]
+        before = self._before(holder, holder.parts[0])
         return beyond(holder.places, [place for one in before for place in one.places])
 
     def _net(self, holder: Holder, part: ClaimCharge) -> ClaimCharge:
         """Return a part of a holder's charge, less what users before it are charged for it."""
-        users = self.of(holder.queue, part.claim, part.resource)
-        mine = _order(holder)
-        before = (
-            _amount(one, part.claim, part.resource)
-            for one in users
-            if one.key != holder.key and _order(one) < mine
-        )
-        return part._replace(amount=max(0, part.amount - max(before, default=0)))
+        before = self._before(holder, part)
+        charged = max((_amount(one, part.claim, part.resource) for one in before), default=0)
+        return part._replace(amount=max(0, part.amount - charged))
+
+    def _before(self, holder: Holder, part: ClaimCharge) -> list[Holder]:
+        """Return the users of a claim that are charged before a holder."""
+        users, mine = self.of(holder.queue, part.claim, part.resource), _order(holder)
+        return [one for one in users if one.key != holder.key and _order(one) < mine]
 
 
 def _order(holder: Holder) -> tuple[bool, float, Uid]:

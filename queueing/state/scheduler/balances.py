@@ -1,35 +1,15 @@
-"""The beginning of a cycle: what the time that has passed changes by itself.
+"""What the time that has passed changes of the order of LocalQueues, of shares and of budgets.
 
-Backoffs and minimum runtimes end, usage histories and credit balances decay, periods of budgets
-end. Each is noted with its consequences, so that the rounds of the cycle need not ask for the time.
+Called by `schedule` at the begin of a cycle, where there are usage histories or credits. Histories
+and balances decay, periods of budgets end. Each is noted with its consequences, so that the rounds
+of the cycle need not ask for the time.
 """
 
 from queueing.state.credits.ranks import Rank
-from queueing.state.intake.joining import enqueue, rejoin
+from queueing.state.intake.joining import rejoin
 from queueing.state.intake.workloads import place
 from queueing.state.memory.memory import Memory
 from queueing.state.usage.turns import Turns
-
-
-def begin(memory: Memory, now: float) -> None:
-    """Set the clock, and note what has come due since the last cycle."""
-    memory.cycles += 1
-    memory.clock = max(memory.clock, now)
-    for key in memory.timers.take(memory.clock):
-        if key in memory.aside.held:
-            enqueue(memory, memory.workloads[key])
-        if key in memory.ledger.charges:  # its minimum runtime is over
-            memory.ledger.changes.newcomers.add(memory.ledger.charges[key].holder.queue)
-    for key, delay in memory.writes.delays.items():
-        fact = memory.workloads.get(key)
-        if fact is not None:
-            memory.writes.punished[key] = memory.clock + delay
-            place(memory, fact)
-    memory.writes.delays.clear()
-    if memory.ledger.turns is not None:
-        take_turns(memory, memory.ledger.turns)
-    if memory.credits.any:
-        take_credits(memory)
 
 
 def take_credits(memory: Memory) -> None:
