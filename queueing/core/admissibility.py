@@ -1,34 +1,16 @@
-"""The cheap checks: why a workload is not judged at all, and why a ClusterQueue is inactive."""
+"""Why a ClusterQueue is inactive, and which of its admission checks apply."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from queueing.core.decisions import Reason, Requeue
 from queueing.core.facts import (
     CheckFact,
-    CheckPhase,
     ClusterQueueFact,
     FlavorFact,
-    NamespaceFact,
     PodSetAssignment,
     StopPolicy,
-    Strategy,
     TopologyFact,
-    WorkloadFact,
 )
-from queueing.core.names import CheckName, FlavorName, namespace_of
-from queueing.core.selectors import selects
-
-_FAILED = frozenset((CheckPhase.RETRY, CheckPhase.REJECTED))
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a workload is not judged, and how it is requeued meanwhile."""
-
-    reason: Reason
-    message: str
-    requeue: Requeue
+from queueing.core.names import CheckName, FlavorName
 
 
 def inactivity(
@@ -74,36 +56,6 @@ def inactivity(
         return None
     messages = ", ".join(message for _, message in found)
     return found[0][0], f"Can't admit new workloads: {messages}."
-
-
-def refusal(
-    workload: WorkloadFact,
-    queue: ClusterQueueFact,
-    namespaces: Mapping[str, NamespaceFact],
-) -> Refusal | None:
-    """Return why a workload must not be judged now; None if it may be.
-
-    A namespace that is unknown is taken to have only the label with its name.
-    """
-    if workload.checks and any(one.state in _FAILED for one in workload.checks):
-        text = "The workload has failed admission checks"
-        return Refusal(Reason.PENDING_EVALUATION, text, _retry(queue))
-    selector = queue.namespace_selector
-    if selector is None or selector.requirements:
-        name = namespace_of(workload.key)
-        known = namespaces.get(name)
-        labels = {"kubernetes.io/metadata.name": name} if known is None else known.labels
-        if not selects(selector, labels):
-            text = "workload namespace doesn't match ClusterQueue selector"
-            return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
-    if workload.misconfigured:
-        return Refusal(Reason.MISCONFIGURED, workload.misconfigured, _retry(queue))
-    return None
-
-
-def _retry(queue: ClusterQueueFact) -> Requeue:
-    strict = queue.strategy is Strategy.STRICT_FIFO
-    return Requeue.IMMEDIATE if strict else Requeue.INADMISSIBLE
 
 
 def applying_checks(

@@ -1,7 +1,7 @@
 """A head in the three stages of a round: as `Head`, nominated as `Entry`, decided as `Ruling`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -57,6 +57,8 @@ class Entry:
     rules: QueueRules
     node: Node
     assignment: Assignment
+    usage: Mapping[FlavorResource, int]
+    """What is charged if it is admitted."""
     targets: Sequence[Target] = ()
     barred: Bar | None = None
     """Why budgets or rules make it wait, though it would fit; None if they do not."""
@@ -64,13 +66,6 @@ class Entry:
     """Why it runs beyond a budget, with the lowest priority; None if it does not."""
     partners: frozenset[Uid] = frozenset()
     """Workloads that use its ResourceClaims already."""
-    usage: Mapping[FlavorResource, int] = field(init=False)
-    """What is charged if it is admitted."""
-
-    def __post_init__(self) -> None:
-        found = self.assignment
-        usage = found.charged if found.saved else found.usage
-        self.usage = placed(usage, found.occupancies()) if found.places else usage
 
     @property
     def barred_before(self) -> Bar | None:

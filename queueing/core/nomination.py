@@ -1,12 +1,23 @@
-"""Nomination: chooses flavors and victims for each head of a round, on the present usage."""
+"""Nomination: chooses flavors and victims for each head of a round, on the present usage.
+
+Before that `refusal` says whether a workload must not be judged at all.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from queueing.core.credits.allowance import LOWEST_PRIORITY, Allowance
+from queueing.core.decisions import Reason, Requeue
 from queueing.core.entries import Entry, Head
-from queueing.core.facts import PreemptionPolicy, WorkloadFact
+from queueing.core.facts import (
+    CheckPhase,
+    ClusterQueueFact,
+    NamespaceFact,
+    PreemptionPolicy,
+    WorkloadFact,
+)
+from queueing.core.facts import Strategy as QueueStrategy
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patiences
 from queueing.core.fair_sharing.preemption import fair_targets
 from queueing.core.flavor_quotas import FlavorPolicy
@@ -14,7 +25,7 @@ from queueing.core.flavors.assignment import Assignment
 from queueing.core.flavors.partial import largest_that_fits
 from queueing.core.flavors.search import Search
 from queueing.core.holders import Holders
-from queueing.core.names import Key, QueueName, ResourceName, Uid
+from queueing.core.names import Key, QueueName, ResourceName, Uid, namespace_of
 from queueing.core.placement.moving import Moving
 from queueing.core.placement.placing import Placing
 from queueing.core.preemption.classical import classical_targets
@@ -25,13 +36,16 @@ from queueing.core.preemption.search import Strategy, VictimSearch
 from queueing.core.queue_rules import QueueRules
 from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
+from queueing.core.selectors import selects
 from queueing.core.settings import Settings
 from queueing.core.sharing import Commons
 from queueing.core.topology.assignment import Occupancy
+from queueing.core.topology.usage import placed
 from queueing.core.usage import Demand
 
 NEVER = PreemptionPolicy.NEVER
 TRY_NEXT_FLAVOR = FlavorPolicy.TRY_NEXT_FLAVOR
+_FAILED = frozenset((CheckPhase.RETRY, CheckPhase.REJECTED))
 Pending = Callable[[QueueName, ResourceName, int], int]
 """Returns how much of an amount the workloads of a queue that compete for its turn may take, with
 requests that are no larger than it."""
@@ -73,6 +87,45 @@ class World:
     def reach(self) -> Reach:
         """Return a new reach, for the usage as it is now."""
         return Reach(by_shares=self.settings.fair_sharing is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a workload is not judged, and how it is requeued meanwhile."""
+
+    reason: Reason
+    message: str
+    requeue: Requeue
+
+
+def refusal(
+    workload: WorkloadFact,
+    queue: ClusterQueueFact,
+    namespaces: Mapping[str, NamespaceFact],
+) -> Refusal | None:
+    """Return why a workload must not be judged now; None if it may be.
+
+    A namespace that is unknown is taken to have only the label with its name.
+    """
+    if workload.checks and any(one.state in _FAILED for one in workload.checks):
+        text = "The workload has failed admission checks"
+        return Refusal(Reason.PENDING_EVALUATION, text, _retry(queue))
+    selector = queue.namespace_selector
+    if selector is None or selector.requirements:
+        name = namespace_of(workload.key)
+        known = namespaces.get(name)
+        labels = {"kubernetes.io/metadata.name": name} if known is None else known.labels
+        if not selects(selector, labels):
+            text = "workload namespace doesn't match ClusterQueue selector"
+            return Refusal(Reason.MISCONFIGURED, text, Requeue.INADMISSIBLE)
+    if workload.misconfigured:
+        return Refusal(Reason.MISCONFIGURED, workload.misconfigured, _retry(queue))
+    return None
+
+
+def _retry(queue: ClusterQueueFact) -> Requeue:
+    strict = queue.strategy is QueueStrategy.STRICT_FIFO
+    return Requeue.IMMEDIATE if strict else Requeue.INADMISSIBLE
 
 
 def nominate(
@@ -151,7 +204,7 @@ def _plainly(head: Head, world: World) -> Entry | None:
         found = replace(found, progress=replace(found.progress, generation=generation))
     if world.allowance is not None and not covers(world.allowance, head, found):
         return None
-    return Entry(head, rules, node, found)
+    return Entry(head, rules, node, found, found.usage)
 
 
 def covers(allowance: Allowance | None, head: Head, assignment: Assignment) -> bool:
@@ -191,35 +244,25 @@ def _nominate(
             spared=spared | head.spared,
             now=world.now,
         )
-    victims = partial(_targets, preemption, placing, moving)
 
-    def assign(demand: Demand) -> Assignment:
+    def judged(demand: Demand) -> Entry:
         found = search.assign(demand, head.progress, head.nominated)
         if placing is not None:
             placing.complete(found)
-        return found
+        targets = [] if found.fits else _targets(preemption, placing, moving, found)
+        usage = found.charged if found.saved else found.usage
+        if found.places:
+            usage = placed(usage, found.occupancies())
+        return Entry(head, rules, node, found, usage, targets)
 
-    full = assign(head.demand)
-    if full.fits and covers(world.allowance, head, full):
-        return Entry(head, rules, node, full)
-    targets = victims(full)
-    if targets and covers(world.allowance, head, full):
-        return Entry(head, rules, node, full, targets)
-    if world.settings.partial_admission and head.demand.may_shrink:
+    def helped(one: Entry) -> Entry | None:
+        fits = one.assignment.fits or one.targets
+        return one if fits and covers(world.allowance, head, one.assignment) else None
 
-        def judge(demand: Demand) -> Entry | None:
-            assignment = assign(demand)
-            if not covers(world.allowance, head, assignment):
-                return None
-            if assignment.fits:
-                return Entry(head, rules, node, assignment)
-            targets = victims(assignment)
-            return Entry(head, rules, node, assignment, targets) if targets else None
-
-        reduced = largest_that_fits(head.demand, judge)
-        if reduced is not None:
-            return reduced
-    return Entry(head, rules, node, full, targets)
+    full = judged(head.demand)
+    if helped(full) or not (world.settings.partial_admission and head.demand.may_shrink):
+        return full
+    return largest_that_fits(head.demand, lambda demand: helped(judged(demand))) or full
 
 
 def _targets(

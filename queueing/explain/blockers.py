@@ -5,11 +5,11 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from queueing.core.admissibility import refusal
 from queueing.core.decisions import BARRED, Mode, Reason, Wait
 from queueing.core.entries import Ruling
 from queueing.core.facts import CheckPhase, StopPolicy, WorkloadFact
 from queueing.core.names import FlavorResource, Key, QueueName
+from queueing.core.nomination import refusal
 from queueing.core.placement.doubts import doubts
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from queueing.core.admissibility import refusal
 from queueing.core.entries import Ruling
 from queueing.core.facts import (
     ClusterQueueFact,
@@ -17,6 +16,7 @@ from queueing.core.facts import (
 )
 from queueing.core.flavor_quotas import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorResource, Key, QueueName, name_of, namespace_of
+from queueing.core.nomination import refusal
 from queueing.core.quantities import quantity
 from queueing.core.quota.node import Node
 from queueing.core.selectors import Selector

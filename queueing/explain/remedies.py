@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from queueing.core.admissibility import refusal
 from queueing.core.entries import Ruling
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, QueueName
+from queueing.core.nomination import refusal
 from queueing.explain import trial
 from queueing.explain.model import Remedy
 from queueing.explain.place import blocking_front

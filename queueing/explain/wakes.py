@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-from queueing.core.admissibility import refusal
 from queueing.core.decisions import BARRED, Mode, Reason, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource
+from queueing.core.nomination import refusal
 from queueing.core.quantities import quantity
 from queueing.explain.model import Wake
 from queueing.explain.place import blocking_front

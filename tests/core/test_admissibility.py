@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from queueing.core.admissibility import applying_checks, inactivity, refusal
+from queueing.core.admissibility import applying_checks, inactivity
 from queueing.core.decisions import Reason, Requeue
 from queueing.core.facts import (
     CheckPhase,
@@ -13,6 +13,7 @@ from queueing.core.facts import (
     WorkloadFact,
 )
 from queueing.core.names import FlavorName
+from queueing.core.nomination import refusal
 from queueing.core.selectors import Requirement, Selector
 from queueing.testing.builders import (
     assignment,

@@ -1,9 +1,9 @@
 """Which workloads may be moved: they would be judged again at once, in the same queue."""
 
-from queueing.core.admissibility import refusal
 from queueing.core.facts import ClusterQueueFact, Strategy, WorkloadFact
 from queueing.core.holders import Holder
 from queueing.core.names import Key
+from queueing.core.nomination import refusal
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.topology.requests import PODS
 from queueing.core.topology.usage import places_of

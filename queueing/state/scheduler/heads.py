@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from queueing.core.admissibility import refusal
 from queueing.core.decisions import Mode, Requeue, Wait
 from queueing.core.entries import Head
 from queueing.core.facts import Strategy
 from queueing.core.flavors.assignment import Progress
 from queueing.core.names import QueueName, ResourceName, Uid
-from queueing.core.nomination import World
+from queueing.core.nomination import World, refusal
 from queueing.core.placement.pods import used_at
 from queueing.core.preemption.limits import Bound
 from queueing.core.quota.node import Node

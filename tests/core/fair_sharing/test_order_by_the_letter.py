@@ -59,7 +59,7 @@ def worlds(draw: st.DrawFn) -> tuple[Arena, list[Entry]]:
         rules, node = arena.rules[queue], arena.tree.queue(queue)
         outline = rules.offer.outline(head.demand, arena.settings.quota_check)
         assigned = Assignment(demand=head.demand, outline=outline, usage=usage)
-        entries.append(Entry(head, rules, node, assigned))
+        entries.append(Entry(head, rules, node, assigned, assigned.usage))
     return arena, entries
 
 
