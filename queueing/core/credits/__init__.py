@@ -13,5 +13,5 @@ cohort, `group` a cohort's ledger, and `decay` and `partners` are parts of it. `
 balance into a factor of a weight. `allowance` applies budgets to admissions, with their `period`s.
 `restraint` is the rule for workloads that may not borrow. `precedence` says which heads of a round
 stand back, so that a queue with a smaller bent share may go on.
-For reports: `shares` are lending and borrowing in amounts, `folding` makes rows fewer and coarser.
+For reports `folding` makes rows of usage fewer and coarser.
 """

@@ -46,10 +46,6 @@ class Allowance:
     restraints: Mapping[QueueName, Restraint] = field(default_factory=dict)
     """ClusterQueues in which workloads of high priority may not borrow."""
 
-    def concerns(self, queue: QueueName, local_queue: Key | None) -> bool:
-        """Say whether a restraint or a budget applies to workloads of these queues."""
-        return queue in self.restraints or bool(self.limits(queue, local_queue))
-
     def bars(self, workload: WorkloadFact, queue: QueueName, use: Use) -> Bar | None:
         """Return why a restraint or a budget makes a workload wait; None if none does.
 

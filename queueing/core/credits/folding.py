@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from types import MappingProxyType
 
 from queueing.core.credits.facts import RowName, UsageRow
 from queueing.core.credits.period import Period, Span
@@ -31,13 +30,11 @@ class Resolution(StrEnum):
         return _PERIODS[self].at(at)
 
 
-_PERIODS: Mapping[Resolution, Period] = MappingProxyType(
-    {
-        Resolution.HOUR: Period(3600),
-        Resolution.DAY: Period("Daily"),
-        Resolution.MONTH: Period("Monthly"),
-    }
-)
+_PERIODS: Mapping[Resolution, Period] = {
+    Resolution.HOUR: Period(3600),
+    Resolution.DAY: Period("Daily"),
+    Resolution.MONTH: Period("Monthly"),
+}
 
 
 def plus(one: UsageRow, other: UsageRow) -> UsageRow:

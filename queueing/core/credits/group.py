@@ -134,7 +134,7 @@ class SiblingAccounts:
             known.marks = now
             earned += lent
             if lent or taken or pooled:
-                self.partners.note(member, lent=lent, taken=taken, pooled=pooled)
+                self.partners.note(member, Marks(lent, taken, pooled))
         account.balance += earned - spent
         account.earned += earned
         account.spent += spent
@@ -202,20 +202,16 @@ class SiblingAccounts:
             mark = self._pool_so_far
             self.accounts[member] = ChildAccount(at=self.at, pool_mark=mark, departed_at=self.at)
 
-    def give(self, member: Member, amount: int) -> bool:
-        """Book a grant, in `PART`s, which may be negative; False if there is no such account."""
-        if member not in self.accounts:
-            return False
+    def give(self, member: Member, amount: int) -> None:
+        """Book a grant, in `PART`s, which may be negative."""
         account = self._settled(member)
         self._adjust(account, account.balance + amount, Sink.GRANTED)
-        return True
 
     def take_back(self, member: Member, amount: int) -> None:
         """Take back what is left of a grant, as far as the balance is positive."""
-        if member in self.accounts:
-            account = self._settled(member)
-            left = min(max(account.balance, 0), amount)
-            self._adjust(account, account.balance - left, Sink.GRANTED)
+        account = self._settled(member)
+        left = min(max(account.balance, 0), amount)
+        self._adjust(account, account.balance - left, Sink.GRANTED)
 
     def present(self) -> set[Member]:
         """Return the present children."""

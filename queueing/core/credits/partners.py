@@ -5,6 +5,7 @@ its borrowers in proportion to what each borrowed.
 """
 
 from queueing.core.credits.facts import PART, ChildRecord, Member
+from queueing.core.credits.market import UNMOVED, Marks
 
 POOL = "$pool"
 KEPT = 16
@@ -16,39 +17,31 @@ LARGEST = 64
 class Partners:
     """Sums of what was lent between pairs of children, in micro-credits."""
 
-    __slots__ = ("_borrowed", "_lent", "_lent_now", "_pooled_now", "_taken_now")
+    __slots__ = ("_borrowed", "_lent", "_now")
 
     def __init__(self) -> None:
         self._lent: dict[Member, dict[str, int]] = {}
         self._borrowed: dict[Member, dict[str, int]] = {}
-        self._lent_now: dict[Member, int] = {}
-        self._taken_now: dict[Member, int] = {}
-        self._pooled_now: dict[Member, int] = {}
+        self._now: dict[Member, Marks] = {}
+        """What each child did in this period, in parts of a micro-credit."""
 
-    def note(self, member: Member, *, lent: int, taken: int, pooled: int) -> None:
-        """Add to what a child did in this period, in parts of a micro-credit."""
-        for sums, amount in (
-            (self._lent_now, lent),
-            (self._taken_now, taken),
-            (self._pooled_now, pooled),
-        ):
-            if amount:
-                sums[member] = sums.get(member, 0) + amount
+    def note(self, member: Member, done: Marks) -> None:
+        """Add to what a child did in this period."""
+        self._now[member] = self._now.get(member, UNMOVED).plus(*done)
 
     def share_out(self) -> None:
         """End the period: divide what was lent in it over lenders and borrowers."""
-        lenders, takers = _largest(self._lent_now), _largest(self._taken_now)
-        whole = sum(self._taken_now.values()) * PART
+        now, self._now = self._now, {}
+        lenders = _largest({member: one.lent for member, one in now.items()})
+        takers = _largest({member: one.taken for member, one in now.items()})
+        whole = sum(one.taken for one in now.values()) * PART
         for lender, lent in lenders:
             for taker, taken in takers:
                 amount = lent * taken // whole
                 _add(self._lent, lender, f"{taker.kind}/{taker.name}", amount)
                 _add(self._borrowed, taker, f"{lender.kind}/{lender.name}", amount)
-        for member, pooled in self._pooled_now.items():
-            _add(self._borrowed, member, POOL, pooled // PART)
-        self._lent_now.clear()
-        self._taken_now.clear()
-        self._pooled_now.clear()
+        for member, one in now.items():
+            _add(self._borrowed, member, POOL, one.pooled // PART)
 
     def lent_by(self, member: Member) -> tuple[tuple[str, int], ...]:
         """Return the children to which a child lent most, with micro-credits."""
@@ -65,7 +58,8 @@ class Partners:
 
 
 def _largest(sums: dict[Member, int]) -> list[tuple[Member, int]]:
-    return sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:LARGEST]
+    found = [one for one in sums.items() if one[1]]
+    return sorted(found, key=lambda one: (-one[1], one[0]))[:LARGEST]
 
 
 def _most(sums: dict[str, int]) -> tuple[tuple[str, int], ...]:

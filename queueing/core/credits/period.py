@@ -3,17 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 from typing import NamedTuple
 
-_CALENDAR: Mapping[str, tuple[Callable[[datetime], datetime], int]] = MappingProxyType(
-    {
-        "Daily": (lambda day: day, 1),
-        "Weekly": (lambda day: day - timedelta(days=day.weekday()), 7),
-        "Monthly": (lambda day: day.replace(day=1), 31),
-        "Yearly": (lambda day: day.replace(month=1, day=1), 366),
-    }
-)
+_CALENDAR: Mapping[str, tuple[Callable[[datetime], datetime], int]] = {
+    "Daily": (lambda day: day, 1),
+    "Weekly": (lambda day: day - timedelta(days=day.weekday()), 7),
+    "Monthly": (lambda day: day.replace(day=1), 31),
+    "Yearly": (lambda day: day.replace(month=1, day=1), 366),
+}
 """Each unit by what returns its first day, and the most days that it has."""
 CALENDAR = tuple(_CALENDAR)
 """Names of the periods that follow the calendar."""

@@ -8,7 +8,7 @@ from enum import Enum
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from queueing.core.credits.facts import CreditGrantFact, SavedFact
+from queueing.core.credits.facts import CreditGrantFact
 from queueing.core.credits.holding import Holding
 from queueing.core.names import Uid
 
@@ -120,34 +120,3 @@ class Grants:
                 self._agenda.plan(grant.at, _NOBODY, Give(grant, expired=False))
                 if grant.expires_at is not None:
                     self._agenda.plan(grant.expires_at, _NOBODY, Give(grant, expired=True))
-
-
-class Saves:
-    """The times of Checkpoints, by uid of their workload: an eviction loses what was done since."""
-
-    __slots__ = ("_by_name", "_by_uid")
-
-    def __init__(self) -> None:
-        self._by_name: dict[str, SavedFact] = {}
-        self._by_uid: dict[Uid, dict[str, int]] = {}
-
-    def put(self, fact: SavedFact) -> None:
-        """Take in a Checkpoint that was saved."""
-        self.drop(fact.name)
-        self._by_name[fact.name] = fact
-        self._by_uid.setdefault(fact.uid, {})[fact.name] = fact.at
-
-    def drop(self, name: str) -> None:
-        """Forget a deleted Checkpoint."""
-        known = self._by_name.pop(name, None)
-        if known is None:
-            return
-        times = self._by_uid[known.uid]
-        del times[name]
-        if not times:
-            del self._by_uid[known.uid]
-
-    def last(self, uid: Uid, since: int, until: int) -> int | None:
-        """Return the last time from `since` to `until` at which work was saved; None for never."""
-        times = self._by_uid.get(uid, {}).values()
-        return max((one for one in times if since <= one <= until), default=None)

@@ -86,8 +86,8 @@ class CohortLedger(CreditLedger[CohortTerms]):
             return
         booked = self.grants.get(grant.uid)
         if not expired and booked is None:
-            if self.group.give(grant.receiver, grant.amount * PART):
-                self.grants[grant.uid] = False
+            self.group.give(grant.receiver, grant.amount * PART)
+            self.grants[grant.uid] = False
         elif expired and booked is False and grant.expires_at is not None:
             kept = Decay(self.policy.half_life_s).kept_after(grant.expires_at - grant.at)
             self.group.take_back(grant.receiver, shrink(grant.amount * PART, kept))

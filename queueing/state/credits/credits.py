@@ -22,7 +22,7 @@ from queueing.core.names import Key, QueueName, Uid
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
-from queueing.state.credits.agenda import Agenda, Events, Grants, HoldingEnd, Ran, Saves
+from queueing.state.credits.agenda import Agenda, Events, Grants, HoldingEnd, Ran
 from queueing.state.credits.budgets import BudgetChanges, Budgets
 from queueing.state.credits.cohort_ledger import CohortLedger, cohort_ledgers
 from queueing.state.credits.meter import meters
@@ -66,7 +66,8 @@ class Credits:
         self._next_tick: int | None = None
         """When balances are measured next, in the time of the ledgers."""
         self._presence = Presence(self._agenda, self._policies, around.protect)
-        self._saves = Saves()
+        self._saves: dict[str, SavedFact] = {}
+        """Checkpoints by name."""
         self._unready: dict[int, None] = {}
         self.records = Records(
             self._accounts, self._presence, self._policies, self._grants, around.workloads
@@ -108,9 +109,9 @@ class Credits:
             case BudgetFact():
                 self._reshaped |= self._budgets.put(fact)
             case SavedFact():
-                self._saves.put(fact)
+                self._saves[fact.name] = fact
             case CreditGone(CreditKind.SAVED, name):
-                self._saves.drop(name)
+                self._saves.pop(name, None)
             case CreditGone(CreditKind.POLICY, name):
                 self._reshaped |= self._policies.drop(name)
             case CreditGone(CreditKind.GRANT, name):
@@ -202,16 +203,20 @@ class Credits:
         for when, events in self._agenda.due(self.records.at):
             self._accounts.advance(when)
             # Losses first: they depend on what was held before any event of that second.
-            for token, event in events:
-                if event is HoldingEnd.EVICTED:
-                    self._lose(token, when)
+            evicted = [token for token, event in events if event is HoldingEnd.EVICTED]
+            if evicted:
+                self._lose(evicted, when)
             self._let_happen(events, when)
 
-    def _lose(self, token: int, when: int) -> None:
-        holding = self._accounts.counted.get(token)
-        if holding is not None:
-            saved = self._saves.last(holding.uid, holding.since, when)
-            self._accounts.lose(holding, when, saved)
+    def _lose(self, evicted: Sequence[int], when: int) -> None:
+        """Count what evictions lose: the work since the last Checkpoint of each holding."""
+        saves: dict[Uid, list[int]] = {}
+        for save in self._saves.values():
+            saves.setdefault(save.uid, []).append(save.at)
+        for holding in map(self._accounts.counted.get, evicted):
+            if holding is not None:
+                times = [at for at in saves.get(holding.uid, ()) if holding.since <= at <= when]
+                self._accounts.lose(holding, when, max(times, default=None))
 
     def _let_happen(self, events: Events, when: int) -> None:
         """Execute the events of one second in all accounts."""

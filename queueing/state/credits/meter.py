@@ -22,8 +22,8 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.folding import bounded
 from queueing.core.credits.holding import Holding
+from queueing.core.credits.market import Pot, Share
 from queueing.core.credits.prices import Prices
-from queueing.core.credits.shares import Pot, Share
 from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.quota.node import Node
 from queueing.state.credits.account import Account, Numbered, Wanted, remaining
