@@ -96,8 +96,9 @@ class Parts:
         window = Window(
             LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
         )
-        self.deferral = Deferral(Pressure(), clock, window)
-        self.writer = Writer(pressed=self.deferral.was_pressed, window=window)
+        self.pressure = Pressure(clock, window)
+        self.deferral = Deferral(self.pressure)
+        self.writer = Writer(pressed=self.pressure.was_high, window=window)
         self.recorder = EventRecorder(
             client, self.writer, clock, reporter=("queueing-controller", self._rules.identity)
         )
@@ -151,7 +152,7 @@ class Parts:
             self.objects,
             writes=self.writes,
             writer=self.writer,
-            deferral=self.deferral,
+            pressure=self.pressure,
         )
 
     def _make_cycles(self) -> Cycles:
@@ -177,15 +178,13 @@ class Parts:
         return kinds
 
     def _make_writes(self) -> LeaderWrites:
-        writes = LeaderWrites(
+        return LeaderWrites(
             self._around.client,
             self._around.may_send,
-            workload=self.pump.absorb_workload,
-            job=self.pump.absorb_job,
-            told=(self.deferral.wrote, self._around.reporter.wrote),
+            self.pump,
+            pressure=self.pressure,
+            told=self._around.reporter.wrote,
         )
-        writes.absorb_made = self.pump.absorb_made
-        return writes
 
     def _make_term(self) -> Term:
         return Term(

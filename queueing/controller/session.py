@@ -95,7 +95,7 @@ class Session:
         yield "cycles", parts.cycles.run()
         yield "unknown outcomes", parts.effects.resolve()
         yield "late evictions", parts.effects.late_evictions.run()
-        yield "reasons to wait", parts.waiting_reasons.run(parts.writer, parts.deferral)
+        yield "reasons to wait", parts.waiting_reasons.run(parts.writer, parts.pressure)
         yield "what can wait", parts.deferral.run()
         yield "finalizers", parts.finalizers.run()
         yield "credits", parts.credits.run()

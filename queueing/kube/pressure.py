@@ -17,6 +17,8 @@ because the server may have been too slow for the leader before.
 
 from dataclasses import dataclass
 
+from queueing.clock import Clock
+
 TIMES = 3.0
 """The server is pressed when the mean duration is so many times the best one."""
 LEAST_S = 0.02
@@ -33,43 +35,6 @@ SHARE = 0.1
 """The weight of the newest write in the (exponential) mean."""
 GROWTH = 1.0001
 """The factor by which the best duration grows with each write: it doubles in about 7,000."""
-
-
-@dataclass(slots=True)
-class Pressure:
-    """The durations of all writes; times are seconds of a monotonic clock, `writes` counts them."""
-
-    writes: int = 0
-    _best_s: float = float("inf")
-    _mean_s: float = 0.0
-    _row: int = 0
-    """Number of writes since the last pause of `MEMORY_S`."""
-    _last: float = float("-inf")
-    _until: float = float("-inf")
-
-    def took(self, seconds: float, now: float) -> None:
-        """Note how long a write took that ended just now."""
-        self.writes += 1
-        self._best_s = min(self._best_s * GROWTH, seconds)
-        fresh = now - self._last > MEMORY_S
-        self._mean_s = seconds if fresh else self._mean_s + (seconds - self._mean_s) * SHARE
-        self._row = 1 if fresh else self._row + 1
-        self._last = now
-        if self._is_slow():
-            self._until = now + CALM_S
-
-    def is_high(self, now: float) -> bool:
-        """Say whether the server is pressed now."""
-        return now - self._last <= MEMORY_S and self._is_slow()
-
-    def was_high(self, now: float) -> bool:
-        """Say whether the server is not at rest: pressed now or in the last `CALM_S`."""
-        return now < self._until
-
-    def _is_slow(self) -> bool:
-        return self._row >= SEVERAL and self._mean_s > max(LEAST_S, TIMES * self._best_s)
-
-
 LEAST = 4
 """The smallest limit: some writes must go on to show when the server is fast again."""
 PATIENCE_SHARE = 1 / 3
@@ -102,3 +67,42 @@ class Window:
         else:
             grows_by = 1.0 if self._begins else 1 / self._size
             self._size = min(self._size + grows_by, float(self.most))
+
+
+@dataclass(slots=True)
+class Pressure:
+    """The durations of all writes; `writes` counts them."""
+
+    clock: Clock
+    window: Window | None = None
+    """Limits the decisions in flight, by how long writes take."""
+    writes: int = 0
+    _best_s: float = float("inf")
+    _mean_s: float = 0.0
+    _row: int = 0
+    """Number of writes since the last pause of `MEMORY_S`."""
+    _last: float = float("-inf")
+    _until: float = float("-inf")
+
+    def took(self, seconds: float) -> None:
+        """Note how long a write took that ended just now."""
+        now = self.clock.monotonic()
+        self.writes += 1
+        self._best_s = min(self._best_s * GROWTH, seconds)
+        fresh = now - self._last > MEMORY_S
+        self._mean_s = seconds if fresh else self._mean_s + (seconds - self._mean_s) * SHARE
+        self._row = 1 if fresh else self._row + 1
+        self._last = now
+        if self.is_high():
+            self._until = now + CALM_S
+        if self.window is not None:
+            self.window.took(seconds)
+
+    def is_high(self) -> bool:
+        """Say whether the server is pressed now."""
+        is_slow = self._row >= SEVERAL and self._mean_s > max(LEAST_S, TIMES * self._best_s)
+        return is_slow and self.clock.monotonic() - self._last <= MEMORY_S
+
+    def was_high(self) -> bool:
+        """Say whether the server is not at rest: pressed now or in the last `CALM_S`."""
+        return self.clock.monotonic() < self._until

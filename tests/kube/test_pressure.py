@@ -1,18 +1,20 @@
 import pytest
 
-from queueing.kube.pressure import CALM_S, MEMORY_S, Pressure
+from queueing.kube.pressure import CALM_S, LEAST, MEMORY_S, Pressure, Window
+from queueing.testing.hand_clock import HandClock
 
 QUIET_S = 0.01
 SLOW_S = 0.2
 
 
-def after(*writes: float, every_s: float = 0.05) -> tuple[Pressure, float]:
-    """Return what was heard of writes that ended one after the other, and when the last one did."""
-    pressure, now = Pressure(), 100.0
+def after(*writes: float, every_s: float = 0.05) -> tuple[Pressure, HandClock]:
+    """Return what was heard of writes that ended one after the other; the last one just now."""
+    clock = HandClock()
+    pressure = Pressure(clock)
     for seconds in writes:
-        now += every_s
-        pressure.took(seconds, now)
-    return pressure, now
+        clock.time += every_s
+        pressure.took(seconds)
+    return pressure, clock
 
 
 @pytest.mark.parametrize(
@@ -32,28 +34,36 @@ def after(*writes: float, every_s: float = 0.05) -> tuple[Pressure, float]:
 def test_a_server_is_pressed_while_it_takes_much_longer_than_it_could(
     writes: list[float], *, is_high: bool
 ) -> None:
-    pressure, now = after(*writes)
-    assert pressure.is_high(now) is is_high
+    pressure, _ = after(*writes)
+    assert pressure.is_high() is is_high
 
 
 def test_who_writes_nothing_presses_nobody() -> None:
-    pressure, now = after(QUIET_S, *[SLOW_S] * 30)
-    assert not pressure.is_high(now + 2 * MEMORY_S)
-    pressure.took(QUIET_S, now + 2 * MEMORY_S)
-    assert not pressure.is_high(now + 2 * MEMORY_S)
+    pressure, clock = after(QUIET_S, *[SLOW_S] * 30)
+    clock.time += 2 * MEMORY_S
+    assert not pressure.is_high()
+    pressure.took(QUIET_S)
+    assert not pressure.is_high()
 
 
 def test_a_good_moment_is_no_rest() -> None:
-    pressure, now = after(QUIET_S, *[SLOW_S] * 30)
-    until = now + CALM_S
-    while pressure.is_high(now):
-        now += 0.05
-        pressure.took(QUIET_S, now)
-    assert pressure.was_high(now)
-    assert not pressure.was_high(now + CALM_S)
-    assert now < until
+    pressure, clock = after(QUIET_S, *[SLOW_S] * 30)
+    until = clock.time + CALM_S
+    while pressure.is_high():
+        clock.time += 0.05
+        pressure.took(QUIET_S)
+    assert pressure.was_high()
+    assert clock.time < until
+    clock.time += CALM_S
+    assert not pressure.was_high()
 
 
 def test_a_server_at_its_best_was_never_pressed() -> None:
-    pressure, now = after(*[QUIET_S] * 30)
-    assert not pressure.was_high(now)
+    pressure, _ = after(*[QUIET_S] * 30)
+    assert not pressure.was_high()
+
+
+def test_a_window_hears_of_each_write() -> None:
+    window = Window(32, slow_s=1.0)
+    Pressure(HandClock(), window).took(QUIET_S)
+    assert window.size == LEAST + 1

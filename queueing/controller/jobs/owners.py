@@ -66,7 +66,7 @@ class Owners:
         owner = _identified.decode(reply)
         is_meant = owner.metadata.uid == above.uid
         if is_meant and is_followed:
-            self._writes.absorb_job(reply, kind)
+            self._writes.replies.absorb_job(reply, kind)
         passed = self._ancestry.passed
         known: Owned = QueuedElsewhere(owner.metadata) if of in self._objects.external else owner
         passed[above.uid] = known if is_meant else None

@@ -14,10 +14,10 @@ from itertools import islice
 from typing import NoReturn
 
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import CohortName, Key, QueueName
 from queueing.kube.errors import KubeError
+from queueing.kube.pressure import Pressure
 from queueing.kube.resources import CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES, Target
 from queueing.kube.writer import WriteClass, Writer
 from queueing.reports import queues as reports
@@ -71,11 +71,11 @@ class Statuses:
         *,
         writes: LeaderWrites,
         writer: Writer,
-        deferral: Deferral,
+        pressure: Pressure,
     ) -> None:
         self._engine, self._objects = engine, objects
-        self._writes, self._writer, self._deferral = writes, writer, deferral
-        self._clock = deferral.clock
+        self._writes, self._writer, self._pressure = writes, writer, pressure
+        self._clock = pressure.clock
         self._due: dict[str, Make] = {}
         """Statuses to be written, by a name of the object; the longest due is first."""
 
@@ -86,7 +86,7 @@ class Statuses:
         """
         writes = 0
         while True:
-            before, writes = writes, self._deferral.pressure.writes
+            before, writes = writes, self._pressure.writes
             changed = self._engine.changed()
             told(changed)
             for queue in changed.cluster_queues:
@@ -96,7 +96,7 @@ class Statuses:
             for cohort in changed.cohorts if with_share else ():
                 self._due[f"co/{cohort}"] = partial(self._cohort, cohort)
             busy = self._writer.is_busy(WriteClass.ADMISSION)
-            at_rest = not self._deferral.was_pressed()
+            at_rest = not self._pressure.was_high()
             most, rests_s = pace(busy=busy, at_rest=at_rest, written=writes - before)
             for key in list(islice(self._due, most)):
                 self._submit(key, self._due.pop(key))

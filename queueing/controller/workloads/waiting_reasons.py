@@ -22,11 +22,11 @@ from typing import NoReturn, Protocol
 
 from queueing.clock import Clock
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.events import Events
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.names import Key
 from queueing.kube.errors import KubeError, may_pass
+from queueing.kube.pressure import Pressure
 from queueing.kube.writer import WriteClass, Writer
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import Condition
@@ -192,13 +192,13 @@ class WaitingReasons:
         self._untold.pop(key, None)
         self._written.pop(key, None)
 
-    async def run(self, writer: Writer, deferral: Deferral) -> NoReturn:
+    async def run(self, writer: Writer, pressure: Pressure) -> NoReturn:
         """Write reasons that are due, the oldest first; for ever.
 
         Fewer while admissions are being written, or the API server is slow.
         """
         while True:
-            is_busy, is_pressed = writer.is_busy(WriteClass.ADMISSION), deferral.is_pressed()
+            is_busy, is_pressed = writer.is_busy(WriteClass.ADMISSION), pressure.is_high()
             await asyncio.sleep(1.0 / _pace(busy=is_busy, pressed=is_pressed))
             await self.write_one()
             if not (is_busy or is_pressed):

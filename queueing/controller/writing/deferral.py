@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NoReturn
 
-from queueing.clock import Clock
-from queueing.kube.pressure import Pressure, Window
+from queueing.kube.pressure import Pressure
 
 LOOK_EVERY_S = 0.25
 AT_ONCE_MAX = 8
@@ -37,26 +36,9 @@ class Deferral:
     """The writes that were put off, by name, in the order in which they were."""
 
     pressure: Pressure
-    clock: Clock
-    window: Window | None = None
-    """Limits the decisions in flight, by how long writes take."""
     _waiting: dict[str, _Waiting] = field(default_factory=dict)
     _called: dict[str, float] = field(default_factory=dict)
     """Writes whose callback was made, by name, and until when they are let through."""
-
-    def wrote(self, _purpose: str, _outcome: str, took_s: float) -> None:
-        """Note how long a write took: a `Told` of `LeaderWrites`."""
-        self.pressure.took(took_s, self.clock.monotonic())
-        if self.window is not None:
-            self.window.took(took_s)
-
-    def is_pressed(self) -> bool:
-        """Say whether the server is pressed now."""
-        return self.pressure.is_high(self.clock.monotonic())
-
-    def was_pressed(self) -> bool:
-        """Say whether the server is pressed, or was a few seconds ago: it is not at rest."""
-        return self.pressure.was_high(self.clock.monotonic())
 
     def puts_off(self, name: str, again: Callable[[], None], at_most_s: float) -> bool:
         """Say whether the write of this name must wait, for `at_most_s` seconds.
@@ -67,11 +49,10 @@ class Deferral:
         if name in self._called:
             del self._called[name]
             return False
-        now = self.clock.monotonic()
-        if not self.pressure.was_high(now):
+        if not self.pressure.was_high():
             self._waiting.pop(name, None)
             return False
-        self._waiting.setdefault(name, _Waiting(now + at_most_s, again))
+        self._waiting.setdefault(name, _Waiting(self.pressure.clock.monotonic() + at_most_s, again))
         return True
 
     async def run(self) -> NoReturn:
@@ -82,10 +63,10 @@ class Deferral:
 
     def call(self) -> None:
         """Make the callbacks whose time is over and, if the server is at rest, the oldest few."""
-        now = self.clock.monotonic()
+        now = self.pressure.clock.monotonic()
         self._called = {name: until for name, until in self._called.items() if until > now}
         due = [name for name, one in self._waiting.items() if one.until <= now]
-        if not self.pressure.was_high(now):
+        if not self.pressure.was_high():
             due += islice(self._waiting, AT_ONCE_MAX)
         for name in dict.fromkeys(due):
             self._called[name] = now + CALLED_S

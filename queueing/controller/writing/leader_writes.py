@@ -5,21 +5,23 @@ patch of the object does not conflict with this one while the watch lags behind.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 from typing_extensions import override
 
+from queueing.clock import SystemClock
 from queueing.core.names import Key
 from queueing.kube import outcome
-from queueing.kube.client import PLAIN, Call, Client
+from queueing.kube.client import PLAIN, Body, Call, Client
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import FencedError, KubeError, NotFoundError, NotSentError, RefusedError
 from queueing.kube.outcome import MaySend, Outcome, Unknown, Write, WriteRules
+from queueing.kube.pressure import Pressure
 from queueing.kube.resources import WORKLOADS, Resource, Target
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.patches import MergePatch, Patch
@@ -29,14 +31,27 @@ from queueing.translate.outbound.conditions import versioned
 from queueing.translate.wire.meta import Identified, Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
 
-T = TypeVar("T")
-Absorb = Callable[[bytes], None]
-"""Handles an object, as JSON, that the API server returned."""
-AbsorbJob = Callable[[bytes, JobKind], None]
-"""Handles an object of this kind of job likewise."""
 Told = Callable[[str, str, float], None]
 """Called after each write with its purpose, its outcome (`done`, `refused`, `unknown`) and the
 seconds that it took."""
+Send = Callable[[Target, Body, Call], Awaitable[bytes]]
+"""A way to write of the client."""
+
+
+def _untold(_purpose: str, _outcome: str, _took_s: float) -> None:
+    """Tell nobody."""
+
+
+class Replies(Protocol):
+    """Handles objects, as JSON, that the API server returned (`controller.intake.pump`)."""
+
+    def absorb_workload(self, reply: bytes) -> None: ...
+
+    def absorb_made(self, reply: bytes) -> None:
+        """Handle a Workload that was made of one job as that is."""
+        ...
+
+    def absorb_job(self, reply: bytes, kind: JobKind) -> None: ...
 
 
 class Ledgers(Protocol):
@@ -109,16 +124,15 @@ class LeaderWrites:
         self,
         client: Client,
         may_send: MaySend,
+        replies: Replies,
         *,
-        workload: Absorb,
-        job: AbsorbJob,
-        told: Sequence[Told] = (),
+        pressure: Pressure | None = None,
+        told: Told = _untold,
     ) -> None:
-        self.client, self.may_send, self._told = client, may_send, told
+        """`pressure` and `told` hear of each write how long it took."""
+        self.client, self.may_send, self.replies = client, may_send, replies
+        self._pressure, self._told = pressure or Pressure(SystemClock()), told
         self._rules = WriteRules.lasting(client.write_timeout_s)
-        self.absorb_workload, self.absorb_job = workload, job
-        self.absorb_made = workload
-        """Handles a Workload that was made of one job as that is."""
         self.ledgers: Ledgers = NoLedgers()
         """`credits` enters its own once the cluster has an object of it."""
 
@@ -126,8 +140,9 @@ class LeaderWrites:
         """Send the write of a decision, and again while its outcome is unclear; never raises."""
         began = perf_counter()
         found = await outcome.perform(self.client, write, rules=self._rules, may_send=self.may_send)
-        for tell in self._told:
-            tell(purpose, type(found).__name__.lower(), perf_counter() - began)
+        took_s = perf_counter() - began
+        self._pressure.took(took_s)
+        self._told(purpose, type(found).__name__.lower(), took_s)
         return found
 
     async def resolve(self, write: Write, unknown: Unknown) -> Outcome:
@@ -140,22 +155,24 @@ class LeaderWrites:
         Raises AlreadyExistsError when the name is taken.
         """
         target = WORKLOADS.within(namespace)
-        self._guard(target)
-        reply = await self._counted("create_workload", self.client.create(target, body))
-        absorb = self.absorb_made if lone else self.absorb_workload
-        absorb(reply)
+        reply = await self._sent("create_workload", self.client.create, target, body)
+        if lone:
+            self.replies.absorb_made(reply)
+        else:
+            self.replies.absorb_workload(reply)
 
     async def create(self, target: Target, body: bytes) -> bytes:
         """Create an object of any other kind; return it as the server stored it."""
-        self._guard(target)
+        if not self.may_send(self.client.write_timeout_s):
+            raise _fenced(target)
         return await self.client.create(target, body)
 
     async def patch_workload(self, of: Workload, body: bytes, subresource: str = "status") -> None:
         """Merge-patch a Workload's status, or with `subresource=""` the object itself."""
         target = workload_target(of.metadata, subresource)
-        self._guard(target)
         purpose = "workload_status" if subresource == "status" else "workload"
-        self.absorb_workload(await self._counted(purpose, self.client.patch_merge(target, body)))
+        reply = await self._sent(purpose, self.client.patch_merge, target, body)
+        self.replies.absorb_workload(reply)
 
     async def release(self, of: Workload, now: float) -> None:
         """Release an evicted Workload's quota, once stored credit accounts name what it held."""
@@ -185,15 +202,13 @@ class LeaderWrites:
 
     async def delete(self, target: Target, body: bytes | None = None) -> None:
         """Delete an object; not an error if it is gone already. `body` are DeleteOptions."""
-        self._guard(target)
-        try:
-            await self._counted("delete", self.client.delete(target, body))
-        except NotFoundError:
-            return
+        with suppress(NotFoundError):
+            await self._sent("delete", self.client.delete, target, body or {})
 
     async def delete_all(self, target: Target, label_selector: str) -> None:
         """Delete the objects of a collection whose labels match the selector."""
-        self._guard(target)
+        if not self.may_send(self.client.write_timeout_s):
+            raise _fenced(target)
         await self.client.delete_all(target, label_selector)
 
     async def patch_job(
@@ -201,10 +216,10 @@ class LeaderWrites:
     ) -> None:
         """Patch a job of any kind, in the version that was seen."""
         target = job_target(of.kind, of.metadata, subresource)
-        self._guard(target)
         purpose = "job_status" if subresource == "status" else "job"
-        reply = await self._counted(purpose, self._patched(target, of, change, call))
-        self.absorb_job(reply, of.kind)
+        body = versioned(of.metadata, change)
+        reply = await self._sent(purpose, self._way(change), target, body, call)
+        self.replies.absorb_job(reply, of.kind)
 
     async def find_job(self, kind: JobKind, of: Meta | OwnerReference, namespace: str) -> bool:
         """Read a job that is not watched, or not yet, and handle it as it is now.
@@ -217,66 +232,69 @@ class LeaderWrites:
             return False
         if msgspec.json.decode(reply, type=Identified).metadata.uid != of.uid:
             return False
-        self.absorb_job(reply, kind)
+        self.replies.absorb_job(reply, kind)
         return True
 
     async def apply_job_status(self, of: JobView, fields: Mapping[str, Any]) -> None:
         """Add fields to the status of a job, whatever else it says by now."""
-        target = job_target(of.kind, of.metadata, "status")
-        self._guard(target)
-        meta = of.metadata
+        target, meta = job_target(of.kind, of.metadata, "status"), of.metadata
         body = {
             "apiVersion": of.kind.api_version,
             "kind": of.kind.kind,
             "metadata": {"name": meta.name, "namespace": meta.namespace, "uid": meta.uid},
             "status": fields,
         }
-        applied = self.client.apply(target, body, Call(force=True))
+        call = Call(force=True)
         with suppress(NotFoundError):
-            self.absorb_job(await self._counted("job_status", applied), of.kind)
+            reply = await self._sent("job_status", self.client.apply, target, body, call)
+            self.replies.absorb_job(reply, of.kind)
 
     async def delete_job(self, of: JobView) -> None:
         """Delete a job, by the rules of its kind; not an error if it is gone."""
-        target = job_target(of.kind, of.metadata)
-        self._guard(target)
-        deletion = self.client.delete(target, this_life(of.metadata.uid))
+        target, options = job_target(of.kind, of.metadata), this_life(of.metadata.uid)
         with suppress(NotFoundError):
-            self.absorb_job(await self._counted("delete", deletion), of.kind)
+            reply = await self._sent("delete", self.client.delete, target, options)
+            self.replies.absorb_job(reply, of.kind)
 
     async def rehearse_job(self, of: JobView, change: Patch) -> None:
         """Send a patch of a job as a dry run: raises as the patch would, and changes nothing."""
-        await self._patched(job_target(of.kind, of.metadata), of, change, Call(dry_run=True))
+        target, body = job_target(of.kind, of.metadata), versioned(of.metadata, change)
+        await self._way(change)(target, body, Call(dry_run=True))
 
-    def _patched(self, target: Target, of: JobView, change: Patch, call: Call) -> Awaitable[bytes]:
-        send = self.client.patch_merge if isinstance(change, MergePatch) else self.client.patch_json
-        return send(target, versioned(of.metadata, change), call)
+    def _way(self, change: Patch) -> Send:
+        is_merge = isinstance(change, MergePatch)
+        return self.client.patch_merge if is_merge else self.client.patch_json
 
     async def patch(self, target: Target, body: bytes) -> bytes:
         """Merge-patch an object of any other kind; return it as the server stored it."""
-        self._guard(target)
-        return await self._counted("status", self.client.patch_merge(target, body))
+        return await self._sent("status", self.client.patch_merge, target, body)
 
     async def patch_json(self, target: Target, body: bytes) -> bytes:
         """JSON-patch an object of any other kind; return it as the server stored it."""
-        self._guard(target)
-        return await self._counted("status", self.client.patch_json(target, body))
+        return await self._sent("status", self.client.patch_json, target, body)
 
-    async def _counted(self, purpose: str, write: Awaitable[T]) -> T:
+    async def _sent(
+        self, purpose: str, send: Send, target: Target, body: Body, call: Call = PLAIN
+    ) -> bytes:
+        """Write while the Lease outlasts the timeout; tell how it ended, and how long it took."""
+        if not self.may_send(self.client.write_timeout_s):
+            raise _fenced(target)
         began, result = perf_counter(), "unknown"
         try:
-            reply = await write
+            reply = await send(target, body, call)
             result = "done"
         except RefusedError:
             result = "refused"
             raise
         finally:
-            for tell in self._told:
-                tell(purpose, result, perf_counter() - began)
+            took_s = perf_counter() - began
+            self._pressure.took(took_s)
+            self._told(purpose, result, took_s)
         return reply
 
-    def _guard(self, target: Target) -> None:
-        if not self.may_send(self.client.write_timeout_s):
-            raise FencedError(f"{target.label}: not leading for long enough")
+
+def _fenced(target: Target) -> FencedError:
+    return FencedError(f"{target.label}: not leading for long enough")
 
 
 async def outcomes(writes: Iterable[Coroutine[Any, Any, None]]) -> list[KubeError | None]:

@@ -95,7 +95,7 @@ class Devices:
         )
         claims = Claims(memory, writes)
         self.start = DeviceStart(memory, claims, events, injects)
-        self.template_cleanup = TemplateCleanup(memory, writes, term.deferral, self._queue)
+        self.template_cleanup = TemplateCleanup(memory, writes, term.deferral.pressure, self._queue)
         self.upkeep = Upkeep(
             objects=objects,
             memory=memory,

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from queueing.controller.writing.deferral import Deferral
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.devices.memory.objects import DeviceMemory
 from queueing.devices.wire.names import COMPUTE_DOMAIN, WORKLOAD_UID, is_named_by_content
 from queueing.devices.wire.objects import ResourceClaimTemplate
 from queueing.kube.errors import KubeError
+from queueing.kube.pressure import Pressure
 from queueing.kube.resources import RESOURCE_CLAIM_TEMPLATES
 from queueing.kube.workqueue import WorkQueue
 
@@ -40,7 +40,7 @@ class TemplateCleanup:
 
     memory: DeviceMemory
     writes: LeaderWrites
-    deferral: Deferral
+    pressure: Pressure
     queue: WorkQueue[Key]
     """Uids of Workloads that `upkeep` is to look at again."""
     _since: dict[Key, float] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class TemplateCleanup:
         """Say whether the templates of a Workload that is over, by uid, will be deleted here."""
         if not self._may or not all(_is_plain(one) for one in self.memory.templates_of(uid)):
             return False
-        self._since.setdefault(uid, self.deferral.clock.monotonic())
+        self._since.setdefault(uid, self.pressure.clock.monotonic())
         return True
 
     async def run(self) -> NoReturn:
@@ -63,8 +63,8 @@ class TemplateCleanup:
 
     async def reap(self) -> None:
         """Delete the gathered templates that are due; while the server is slow few are."""
-        now, due = self.deferral.clock.monotonic(), dict[str, list[Key]]()
-        waits_s = WITHIN_S if self.deferral.was_pressed() else 0.0
+        now, due = self.pressure.clock.monotonic(), dict[str, list[Key]]()
+        waits_s = WITHIN_S if self.pressure.was_high() else 0.0
         for uid, since in list(self._since.items()):
             namespace = self._namespace_of(uid)
             if not namespace:
@@ -77,7 +77,7 @@ class TemplateCleanup:
 
     async def _delete(self, namespace: str, uids: list[Key]) -> None:
         target = RESOURCE_CLAIM_TEMPLATES.within(namespace)
-        again = self.deferral.clock.monotonic() + AGAIN_S
+        again = self.pressure.clock.monotonic() + AGAIN_S
         self._since |= dict.fromkeys(uids, again)
         try:
             await self.writes.delete_all(target, f"{WORKLOAD_UID} in ({','.join(uids)})")

@@ -26,6 +26,7 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
+from tests.controller.unheard import Unheard
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "kinds"
 EXPERIMENTS = Resource("lab.example.com", "v1", "experiments", "Experiment")
@@ -60,17 +61,12 @@ async def cluster() -> AsyncIterator[tuple[Learned, JobView]]:
         thing = yaml.safe_load((EXAMPLES / "example.yaml").read_text())
         thing["metadata"] = {"name": "sweep", "namespace": "team"}
         reply = await client.create(EXPERIMENTS.within("team"), thing)
-        absorbed: list[JobKind] = []
-        writes = LeaderWrites(
-            client,
-            lambda _seconds: True,
-            workload=lambda _reply: None,
-            job=lambda _reply, kind: absorbed.append(kind),
-        )
+        unheard = Unheard()
+        writes = LeaderWrites(client, lambda _seconds: True, unheard)
         objects = Objects()
         objects.kinds[KIND.group_kind] = KIND
         ancestry = Ancestry(objects, lambda _job: True)
-        found = Learned(Owners(objects, writes, ancestry), client, ancestry, absorbed=absorbed)
+        found = Learned(Owners(objects, writes, ancestry), client, ancestry, absorbed=unheard.jobs)
         denied.append(found)
         yield found, below(msgspec.json.decode(reply))
 

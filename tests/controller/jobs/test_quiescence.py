@@ -18,6 +18,7 @@ from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.controller.unheard import Unheard
 
 BEFORE, ADMITTED, AFTER = (f"2026-01-01T00:00:0{second}Z" for second in (1, 5, 9))
 POD: dict[str, Any] = {
@@ -36,12 +37,7 @@ POD: dict[str, Any] = {
 async def asked(clock: HandClock) -> AsyncIterator[tuple[Quiescence, Client]]:
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-        writes = LeaderWrites(
-            client,
-            lambda _seconds: True,
-            workload=lambda _reply: None,
-            job=lambda _reply, _kind: None,
-        )
+        writes = LeaderWrites(client, lambda _seconds: True, Unheard())
         yield Quiescence(writes, clock), client
 
 

@@ -16,13 +16,13 @@ class Stage:
     called: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.pressure = Pressure()
-        self.deferral = Deferral(self.pressure, self.clock)
+        self.pressure = Pressure(self.clock)
+        self.deferral = Deferral(self.pressure)
 
     def press(self) -> None:
-        self.pressure.took(FAST_S, self.clock.time)
+        self.pressure.took(FAST_S)
         for _ in range(30):
-            self.pressure.took(SLOW_S, self.clock.time)
+            self.pressure.took(SLOW_S)
 
     def puts_off(self, name: str) -> bool:
         return self.deferral.puts_off(name, lambda: self.called.append(name), WITHIN_S)

@@ -37,6 +37,7 @@ from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 from tests.controller.harness import CRDS
+from tests.controller.unheard import Unheard
 from tests.devices.fleet import device_class, device_flavor, gpus, pod_template
 
 Wire = dict[str, Any]
@@ -77,12 +78,7 @@ async def starting(
         Client(Cluster.plain(running.url)) as client,
     ):
         running.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-        writes = LeaderWrites(
-            client,
-            lambda _seconds: True,
-            workload=lambda _reply: None,
-            job=lambda _reply, _kind: None,
-        )
+        writes = LeaderWrites(client, lambda _seconds: True, Unheard())
         memory = DeviceMemory()
         memory.flavors["h100"] = read(wire.DeviceFlavor, device_flavor())
         memory.classes["gpu"] = read(wire.DeviceClass, device_class())

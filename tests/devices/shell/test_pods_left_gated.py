@@ -16,6 +16,7 @@ from queueing.devices.wire.delays import Pod, left_gated
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
+from tests.controller.unheard import Unheard
 
 Wire = dict[str, Any]
 GATE = "queueing.dev/claims"
@@ -97,9 +98,7 @@ async def running(server: Server) -> AsyncIterator[Client]:
 
 
 def remake_with(client: Client, result: Injecting, doubts: list[str]) -> PodReplacement:
-    writes = LeaderWrites(
-        client, lambda _seconds: True, workload=lambda _reply: None, job=lambda _reply, _kind: None
-    )
+    writes = LeaderWrites(client, lambda _seconds: True, Unheard())
 
     async def trial() -> Trial:
         """End like this: the embedded server knows no policies."""

@@ -58,7 +58,7 @@ class HookJobs:
         found = batch.read(reply)
         if all(owner.uid != seen.meta.uid for owner in found.metadata.owner_references):
             raise NoticeError(f"Job {name} is there already, and not of this request")
-        self._writes.absorb_job(reply, batch.KIND)
+        self._writes.replies.absorb_job(reply, batch.KIND)
         return (name,)
 
     async def listen(self, record: Record, namespace: str) -> None:
