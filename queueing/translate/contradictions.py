@@ -25,8 +25,9 @@ def contradictions(workload: WorkloadFact, admission: Admission, offered: Offere
     """Yield a sentence for each part of an admission that contradicts the spec or the queue."""
     asked = {one.name: one.count for one in workload.pod_sets}
     held = {one.name for one in admission.pod_sets}
-    for name in (one for one in asked if one not in held):
-        yield f"status.admission: pod set {name} is not named, so nothing is held for it"
+    for name in asked:
+        if name not in held:
+            yield f"status.admission: pod set {name} is not named, so nothing is held for it"
     for one in admission.pod_sets:
         if one.name not in asked:
             yield (

@@ -2,7 +2,7 @@
 
 Reading order: `reconciler` takes the step that the lifecycle (`lifecycle`) says is due, such
 as an eviction for a stop policy, a timeout or the end of its retention. `departing_pods` tells it
-whether a deleted Job still has pods, `reservation_problems` what is wrong with a reservation.
-`waiting_reasons` writes why a Workload waits. `late_reservations` finds reservations that an
-earlier leader wrote too late; `jobs` and `gangs` ask it before a start.
+whether a deleted Job still has pods. `waiting_reasons` writes why a Workload waits.
+`late_reservations` finds reservations that an earlier leader wrote too late; `jobs` asks it before
+a start.
 """

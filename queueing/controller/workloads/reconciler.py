@@ -20,7 +20,6 @@ from queueing.controller.workloads.departing_pods import (
     Pods,
     of_workload,
 )
-from queueing.controller.workloads.reservation_problems import ReservationProblems
 from queueing.controller.writing.leader_writes import job_target
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
@@ -43,6 +42,7 @@ from queueing.lifecycle.steps import (
     Step,
 )
 from queueing.translate import labels
+from queueing.translate.contradictions import Offered, contradictions, indivisible, offered_by
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import job_of
@@ -52,6 +52,7 @@ from queueing.translate.jobs.pods import view as pod
 from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import OwnerReference
+from queueing.translate.wire.queues import ClusterQueueSpec
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,8 @@ class WorkloadReconciler:
         self._kinds = ChainMap(term.objects.kinds, dict(KNOWN))
         """Kinds whose objects are looked for; of those that are not turned on, too: Workloads may
         be left of them."""
-        self._problems = ReservationProblems(term.objects)
+        self._offered: dict[str, tuple[ClusterQueueSpec, Offered]] = {}
+        """What ClusterQueues offer, by name, and the specs that say so."""
         self._reopened: dict[Key, float] = {}
         """Workloads whose stopped queue was opened again, or for which devices came, and when that
         was seen."""
@@ -136,9 +138,10 @@ class WorkloadReconciler:
     async def _object(self, workload: Workload, fact: WorkloadFact, now: float) -> bool:
         """Write what is wrong with a reservation, or that nothing is any more; True if written.
 
-        Not for a Workload that is being evicted: other conditions speak of it.
+        It stays and is charged where it says. Not for a Workload that is being evicted: other
+        conditions speak of it.
         """
-        trouble = self._problems.to(fact)
+        trouble = self._trouble_with(fact)
         body = admissions.object_to(workload, trouble, now)
         if body is None:
             return False
@@ -146,6 +149,25 @@ class WorkloadReconciler:
         if trouble:
             self._events.workload(workload.metadata, "Misconfigured", trouble, warning=True)
         return True
+
+    def _trouble_with(self, fact: WorkloadFact) -> str:
+        """Return what is wrong with a reservation, by the queue as it is now; empty if nothing."""
+        admission = fact.admission
+        if admission is None:
+            return ""
+        name = admission.cluster_queue
+        queue = self._objects.cluster_queues.get(name)
+        if queue is None:
+            self._offered.pop(name, None)
+            return f"ClusterQueue {name} doesn't exist, so what the workload holds counts nowhere"
+        known = self._offered.get(name)
+        if known is None or known[0] != queue.spec:
+            known = self._offered[name] = queue.spec, offered_by(cluster_queue(queue))
+        found = [admission.unusable] if admission.unusable else []
+        found += contradictions(fact, admission, known[1])
+        for one in admission.pod_sets:
+            found += indivisible(one)
+        return "; ".join(found)
 
     def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:
         """Say whether a step need not be written yet, because a reservation will include it.
