@@ -6,7 +6,7 @@ from dataclasses import replace
 from queueing.core.decisions import Admit, Place, Preempt, PreemptionReason, Strand
 from queueing.core.facts import Admission, CheckPhase, CheckState, Condition, WorkloadFact
 from queueing.lifecycle.steps import Evict, EvictionReason
-from queueing.translate.outbound import messages
+from queueing.translate.outbound.workloads import migration_message, preemption_message
 
 _REQUEUES_AT_ONCE = frozenset({"Preempted", "NodeFailures", "FlavorMigration"})
 """Reasons of evictions after which a workload is requeued without a wait."""
@@ -46,10 +46,10 @@ def preempted(fact: WorkloadFact, decision: Preempt, *, now: float) -> WorkloadF
     if fact.evicted:
         return fact
     if decision.reason is PreemptionReason.FLAVOR_MIGRATION:
-        told = messages.migrated(decision)
+        told = migration_message(decision)
         reasons: tuple[tuple[str, str], ...] = (("Evicted", decision.reason),)
     else:
-        told = messages.preempted(decision, "")
+        told = preemption_message(decision, "")
         reasons = (("Evicted", "Preempted"), ("Preempted", decision.reason))
     changed = (
         Condition(type=one, status=True, reason=reason, message=told, changed=now)

@@ -42,7 +42,7 @@ from queueing.lifecycle.steps import Evict, EvictionReason
 from queueing.translate.inbound.given_hosts import awaits_places
 from queueing.translate.inbound.placement import placement
 from queueing.translate.labels import JOB_UID
-from queueing.translate.outbound import admissions, messages
+from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.workloads import Workload
 
@@ -158,13 +158,13 @@ class Effects:
             self._settle(decision, Verdict.REFUSED, "the Workload is gone, or has finished")
             return
         if decision.reason is PreemptionReason.FLAVOR_MIGRATION:
-            moved = messages.migrated(decision)
+            moved = outbound.migration_message(decision)
             step = Evict(reason=EvictionReason.FLAVOR_MIGRATION, message=moved)
             await self._evict(decision, victim, step, decided)
             return
         preemptor = self._term.objects.workloads.get(decision.preemptor)
         job_uid = preemptor.metadata.labels.get(JOB_UID, "") if preemptor is not None else ""
-        message = messages.preempted(decision, job_uid)
+        message = outbound.preemption_message(decision, job_uid)
         step = Evict(reason=EvictionReason.PREEMPTED, message=message)
         now = self._term.clock.now()
         body = outbound.evict(victim, step, now, preempted=decision.reason)
@@ -183,7 +183,7 @@ class Effects:
         if await self._perform(decision, workload, body, decided) and is_first:
             reserved = workload.status.changed("QuotaReserved")
             waited_s = 0.0 if reserved is None else now - reserved
-            told = messages.admitted(decision.cluster_queue, waited_s)
+            told = admissions.admission_message(decision.cluster_queue, waited_s)
             self._term.events.workload(workload.metadata, "Admitted", told)
 
     async def _strand(self, decision: Strand, decided: float) -> None:
@@ -289,12 +289,12 @@ class Effects:
 
     def _announce_admission(self, decision: Admit, workload: Workload, now: float) -> None:
         events, meta = self._term.events, workload.metadata
-        reserved = messages.reserved(decision, now - workload.queued_since)
+        reserved = admissions.reservation_message(decision, now - workload.queued_since)
         if decision.checks:
             events.reserved(meta, reserved)
         else:
             events.workload(meta, "QuotaReserved", reserved)
-            admitted = messages.admitted(decision.cluster_queue, 0.0)
+            admitted = admissions.admission_message(decision.cluster_queue, 0.0)
             events.workload(meta, "Admitted", f"{admitted}; {reserved}")
         for told in decision.warnings:
             events.workload(meta, "NodesLackRoom", told, warning=True)

@@ -14,15 +14,14 @@ from queueing.core.devices import INADMISSIBLE
 from queueing.core.facts import PodSetAssignment
 from queueing.core.topology.encoding import encode
 from queueing.translate.outbound import checks
-from queueing.translate.outbound.conditions import Conditions
-from queueing.translate.outbound.workloads import (
-    REOPENED,
+from queueing.translate.outbound.conditions import (
+    Conditions,
     conditions_of,
     forgive,
-    returned,
     status_patch,
     unadmit,
 )
+from queueing.translate.outbound.workloads import REOPENED, returned
 from queueing.translate.wire.workloads import Workload
 from queueing_api.quantity import format_amount
 
@@ -61,6 +60,20 @@ def reserve(workload: Workload, decision: Admit, now: float) -> bytes:
     return status_patch(workload, status, conditions)
 
 
+def reservation_message(decision: Admit, waited_s: float) -> str:
+    """Say where quota was reserved and how long that took."""
+    note = f"; Flavors considered: {decision.note}" if decision.note else ""
+    return (
+        f"Quota reserved in ClusterQueue {decision.cluster_queue},"
+        f" wait time since queued was {waited_s:.0f}s{note}"
+    )
+
+
+def admission_message(queue: str, waited_s: float) -> str:
+    """Say who admitted and how long that took since the reservation."""
+    return f"Admitted by ClusterQueue {queue}, wait time since reservation was {waited_s:.0f}s"
+
+
 def place(workload: Workload, decision: Place, now: float) -> bytes:
     """Write the places of a second pass; the workload is Admitted once all its pods have one.
 
@@ -96,8 +109,8 @@ def object_to(workload: Workload, trouble: str, now: float) -> bytes | None:
     Only the reason and message of `QuotaReserved` change. It stays True, since the same time.
     """
     admission = workload.status.admission
-    said = next((one for one in workload.status.conditions if one.type == "QuotaReserved"), None)
-    if admission is None or said is None or said.status != "True":
+    said = workload.status.true_condition("QuotaReserved")
+    if admission is None or said is None:
         return None
     if not trouble and said.reason != Reason.MISCONFIGURED:
         return None

@@ -1,4 +1,4 @@
-"""Changes lists of conditions, with Kubernetes' rules for `lastTransitionTime`."""
+"""Changes lists of conditions, with Kubernetes' rules for `lastTransitionTime`; writes patches."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from queueing.core.names import Uid
 from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.times import timestamp
 from queueing.translate.wire.meta import Condition, Meta
+from queueing.translate.wire.workloads import Workload
 
 _MESSAGE_MAX = 32_768
 """The longest message of a condition that the API server accepts."""
@@ -67,6 +68,30 @@ def _entry(found: Condition) -> dict[str, Any]:
         "observedGeneration": found.observed_generation,
         "lastTransitionTime": timestamp(found.changed),
     }
+
+
+def conditions_of(workload: Workload, now: float) -> Conditions:
+    """Return the conditions of a Workload, to be changed."""
+    generation = workload.metadata.generation
+    return Conditions(workload.status.conditions, now=now, generation=generation)
+
+
+def status_patch(workload: Workload, fields: Mapping[str, Any], conditions: Conditions) -> bytes:
+    """Return the patch of a status: some fields, and the conditions as changed."""
+    return patch(workload.metadata, {"status": {**fields, "conditions": conditions.wire()}})
+
+
+def forgive(conditions: Conditions) -> None:
+    """Set `Evicted` and `Preempted` to False of a workload that has quota again."""
+    for earlier in ("Evicted", "Preempted"):
+        if conditions.is_true(earlier):
+            message = f"Previously: {conditions.message(earlier)}"
+            conditions.set(earlier, true=False, reason="QuotaReserved", message=message)
+
+
+def unadmit(conditions: Conditions, reason: str, message: str) -> None:
+    """Set `Admitted` to False."""
+    conditions.set("Admitted", true=False, reason=reason, message=message)
 
 
 def versioned(of: Meta, change: Patch) -> bytes:

@@ -1,8 +1,8 @@
 """Patches of concurrent admission: of a parent, by the variant that it runs by, and of variants."""
 
 from queueing.translate.labels import VARIANT_GATE, VARIANT_PARENT
-from queueing.translate.outbound.conditions import patch
-from queueing.translate.outbound.workloads import BLOCKED, conditions_of, forgive
+from queueing.translate.outbound.conditions import conditions_of, forgive, patch
+from queueing.translate.outbound.workloads import BLOCKED
 from queueing.translate.times import timestamp
 from queueing.translate.wire.workloads import Workload
 

@@ -6,7 +6,7 @@ Called just before a write by the reconcilers of Jobs and Workloads, and by feat
 from collections.abc import Mapping
 from typing import Any
 
-from queueing.core.decisions import Reason, Wait
+from queueing.core.decisions import Preempt, PreemptionReason, Reason, Wait
 from queueing.core.devices import INADMISSIBLE
 from queueing.core.reasons import GATED
 from queueing.lifecycle.rules import ON_HOLD
@@ -22,7 +22,13 @@ from queueing.lifecycle.steps import (
 )
 from queueing.translate.labels import ADMISSION_GATED_BY, RESOURCE_IN_USE
 from queueing.translate.outbound import checks
-from queueing.translate.outbound.conditions import Conditions, patch
+from queueing.translate.outbound.conditions import (
+    Conditions,
+    conditions_of,
+    patch,
+    status_patch,
+    unadmit,
+)
 from queueing.translate.times import timestamp
 from queueing.translate.wire.workloads import SchedulingStats, Workload
 
@@ -45,6 +51,15 @@ _ON_HOLD = dict.fromkeys(("ClusterQueueStopped", "LocalQueueStopped", ON_HOLD), 
 """Reasons for which a workload waits for somebody to open its queue, or ask for its pods."""
 _RETURNS_AT_ONCE = ("Preempted", "NodeFailures", "FlavorMigration")
 """Reasons of evictions after which a workload is requeued as soon as its quota is released."""
+_WHY: Mapping[PreemptionReason, str] = {
+    PreemptionReason.IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
+    PreemptionReason.IN_COHORT_RECLAMATION: "reclamation within the cohort",
+    PreemptionReason.IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
+    PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING: (
+        "reclamation within the cohort while borrowing"
+    ),
+    PreemptionReason.MOVED: "a move to another place, which opens a domain of a topology",
+}
 
 
 def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -> bytes:
@@ -73,6 +88,23 @@ def evict(workload: Workload, step: Evict, now: float, *, preempted: str = "") -
     if not conditions.is_true("QuotaReserved"):
         _set_aside(conditions, reason, step.message)
     return status_patch(workload, status, conditions)
+
+
+def preemption_message(decision: Preempt, job_uid: str) -> str:
+    """Return the message of a victim: its preemptor, with uid, and the paths of both queues."""
+    return (
+        f"Preempted to accommodate a workload (UID: {decision.preemptor_uid},"
+        f" JobUID: {job_uid or 'UNKNOWN'}) due to {_WHY[decision.reason]};"
+        f" preemptor path: {decision.preemptor_path}; preemptee path: {decision.victim_path}"
+    )
+
+
+def migration_message(decision: Preempt) -> str:
+    """Return the message of a variant that makes way for one in a more favorable flavor."""
+    return (
+        f"Evicted to accommodate a workload (UID: {decision.preemptor_uid})"
+        " due to migration to more favorable resource flavor"
+    )
 
 
 def release(workload: Workload, now: float) -> bytes:
@@ -138,14 +170,6 @@ def set_aside(workload: Workload, step: SetAside, now: float) -> bytes:
 def returned(conditions: Conditions, reason: Return) -> None:
     """Set `Requeued` to True, with the reason for which the workload is queued again."""
     conditions.set("Requeued", true=True, reason=reason, message=RETURN_MESSAGES[reason])
-
-
-def forgive(conditions: Conditions) -> None:
-    """Set `Evicted` and `Preempted` to False of a workload that has quota again."""
-    for earlier in ("Evicted", "Preempted"):
-        if conditions.is_true(earlier):
-            message = f"Previously: {conditions.message(earlier)}"
-            conditions.set(earlier, true=False, reason="QuotaReserved", message=message)
 
 
 def condemn(workload: Workload, step: Condemn, now: float) -> bytes:
@@ -234,22 +258,6 @@ def _is_for_its_pods(step: Evict) -> bool:
     """Say whether a Workload is evicted because its pods were not ready in time."""
     late = step.reason is EvictionReason.PODS_READY_TIMEOUT
     return late or step.cause == Cause.REQUEUING_LIMIT_EXCEEDED
-
-
-def conditions_of(workload: Workload, now: float) -> Conditions:
-    """Return the conditions of a Workload, to be changed."""
-    generation = workload.metadata.generation
-    return Conditions(workload.status.conditions, now=now, generation=generation)
-
-
-def status_patch(workload: Workload, fields: Mapping[str, Any], conditions: Conditions) -> bytes:
-    """Return the patch of a status: some fields, and the conditions as changed."""
-    return patch(workload.metadata, {"status": {**fields, "conditions": conditions.wire()}})
-
-
-def unadmit(conditions: Conditions, reason: str, message: str) -> None:
-    """Set `Admitted` to False."""
-    conditions.set("Admitted", true=False, reason=reason, message=message)
 
 
 def _set_aside(conditions: Conditions, reason: str, message: str) -> None:
