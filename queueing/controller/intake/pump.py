@@ -101,9 +101,7 @@ class Pump:
 
     def absorb_made(self, reply: bytes) -> None:
         """Handle the Workload that was just made of one Job as it is: that needs no look for it."""
-        found = self._workloads.decode(reply)
-        if not self._is_known(found):
-            self._queues.workload(self._store(found))
+        self._take_workload(self._workloads.decode(reply), made=True)
 
     def hold(self, key: Key) -> None:
         """Keep a Workload's facts from the engine until `let_go`: a write's outcome is unknown.
@@ -165,19 +163,17 @@ class Pump:
                 found = replace(found, unseen=found.is_marked)
             self._take_described(found)
 
-    def _take_workload(self, found: Workload) -> None:
-        if not self._is_known(found):
-            key = self._store(found)
-            self._look_at(key, found, self._objects.gangs.of_workload.get(key))
-
-    def _is_known(self, found: Workload) -> bool:
-        key = self._objects.workload_keys.get(found.metadata.uid)
-        return self._is_old(found.metadata, self._objects.workloads.get(key) if key else None)
-
-    def _store(self, found: Workload) -> Key:
-        key = self._objects.put_workload(found)
+    def _take_workload(self, found: Workload, *, made: bool = False) -> None:
+        objects = self._objects
+        known = objects.workload_keys.get(found.metadata.uid)
+        if self._is_old(found.metadata, objects.workloads[known] if known is not None else None):
+            return
+        key = objects.put_workload(found)
         self._observe_workload(key, found)
-        return key
+        if made:
+            self._queues.workload(key)
+        else:
+            self._look_at(key, found, objects.gangs.of_workload.get(key))
 
     def _lose_workload(self, key: Key, uid: str) -> None:
         self._bury(uid)
