@@ -38,7 +38,10 @@ class Membership:
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
         """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
-        job = _as_admitted(job, workloads)
+        for one in workloads:
+            if one.status.admission is not None and not one.finished:
+                job = job.standing_on(one)  # it goes on as it was admitted
+                break
         form: Form = ALONE
         found: Sequence[Workload] = workloads
         if self._objects.gangs.claims(job):
@@ -162,14 +165,6 @@ class Membership:
 
 def _is_pod(job: JobView) -> bool:
     return isinstance(job, PodJob)
-
-
-def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
-    """Return a job as the Workload with its quota tells of it: it goes on as it was admitted."""
-    for one in workloads:
-        if one.status.admission is not None and not one.finished:
-            return job.standing_on(one)
-    return job
 
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:

@@ -34,6 +34,7 @@ from queueing.translate.jobs.injection import ConflictError, Injection, injectio
 from queueing.translate.jobs.patches import Patch
 from queueing.translate.jobs.view import JobPodSet, JobView
 from queueing.translate.outbound import workloads as outbound
+from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import PodSetAssignment, Workload
 
 
@@ -178,7 +179,7 @@ def _additions(
     assignment = admission.pod_set_assignments[0]
     added = injection_of(
         assignment,
-        [objects.flavors[name] for name in _flavors(objects, assignment)],
+        _flavors(objects, assignment),
         marks={
             labels.POD_CLUSTER_QUEUE: admission.cluster_queue,
             labels.POD_LOCAL_QUEUE: workload.spec.queue_name,
@@ -190,22 +191,25 @@ def _additions(
         added = added.placed(own, pod_set.first_index)
     if labels.SLICE_NAME in workload.metadata.annotations:
         added = added.sliced(workload.metadata.annotations[labels.SLICE_NAME])
-    others = (check for found in features.checks for check in found(workload))
-    for check in (*workload.status.admission_checks, *others):
+    checks = list(workload.status.admission_checks)
+    for more in features.checks:
+        checks += more(workload)
+    for check in checks:
         for update in check.pod_set_updates:
             if update.name == assignment.name:
                 added = added.merged(update)
-    for told in [annotate(job, own, workload) for annotate in features.annotations]:
+    for annotate in features.annotations:
+        told = annotate(job, own, workload)
         added = replace(added, annotations={**added.annotations, **told})
     return added
 
 
-def _flavors(objects: Objects, assignment: PodSetAssignment) -> list[str]:
-    names = sorted(set(assignment.flavors.values()))
-    missing = [name for name in names if name not in objects.flavors]
+def _flavors(objects: Objects, assignment: PodSetAssignment) -> list[ResourceFlavor]:
+    names = set(assignment.flavors.values())
+    missing = names - objects.flavors.keys()
     if missing:
-        raise NotSentError(f"waiting for missing ResourceFlavor(s): {', '.join(missing)}")
-    return names
+        raise NotSentError(f"waiting for missing ResourceFlavor(s): {', '.join(sorted(missing))}")
+    return [objects.flavors[name] for name in sorted(names)]
 
 
 async def send(writes: LeaderWrites, one: Prepared) -> None:

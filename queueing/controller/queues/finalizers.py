@@ -91,7 +91,7 @@ class Finalizers:
             if one is None:
                 return False
             meta = self._newest(resource, one.metadata)
-            if _is_held(meta):
+            if RESOURCE_IN_USE in meta.finalizers:
                 continue
             async with self._lock_of(f"{resource.kind} {meta.name}"):
                 if not await self._take(resource, meta):
@@ -106,7 +106,7 @@ class Finalizers:
         target = resource.at(meta.name)
         for _ in range(ATTEMPTS):
             meta = self._newest(resource, meta)
-            if _is_held(meta):
+            if RESOURCE_IN_USE in meta.finalizers:
                 return True
             if meta.deleting:
                 return False
@@ -135,7 +135,9 @@ class Finalizers:
         settled = True
         for resource, metas, is_used in self._kept():
             newest = [self._newest(resource, meta) for meta in metas]
-            wrong = [meta for meta in newest if meta.deleting or not _is_held(meta)]
+            wrong = [
+                meta for meta in newest if meta.deleting or RESOURCE_IN_USE not in meta.finalizers
+            ]
             for start in range(0, len(wrong), AT_ONCE):
                 async with asyncio.TaskGroup() as group:
                     several = wrong[start : start + AT_ONCE]
@@ -175,7 +177,8 @@ class Finalizers:
     async def _tend(self, resource: Resource, meta: Meta, is_used: Callable[[str], bool]) -> bool:
         """Add or remove one object's finalizer if needed; False when it needs another look soon."""
         meta = self._newest(resource, meta)
-        if _is_held(meta) != meta.deleting or (meta.deleting and is_used(meta.name)):
+        is_held = RESOURCE_IN_USE in meta.finalizers
+        if is_held != meta.deleting or (meta.deleting and is_used(meta.name)):
             return not meta.deleting
         kept = [name for name in meta.finalizers if name != RESOURCE_IN_USE]
         wanted = kept if meta.deleting else [*kept, RESOURCE_IN_USE]
@@ -204,7 +207,3 @@ class Finalizers:
             return told
         self._written.pop(named, None)
         return seen
-
-
-def _is_held(meta: Meta) -> bool:
-    return RESOURCE_IN_USE in meta.finalizers

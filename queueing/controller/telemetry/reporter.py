@@ -122,16 +122,17 @@ class Reporter:
         self.metrics.cycle_duration_seconds.labels().observe(took_s)
         for kind, number in kinds.items():
             self.metrics.decisions_total.labels(decision=kind.__name__).inc(number)
-        waits = [one for one in decisions if isinstance(one, Wait)]
-        skipped: Counter[tuple[str, ...]] = Counter(
-            (str(one.cluster_queue),) for one in waits if one.mode is Mode.SKIPPED and one.targets
-        )
-        self.metrics.admission_cycle_preemption_skips.replace_all(skipped)
-        for one in waits:
+        skipped: Counter[tuple[str, ...]] = Counter()
+        for one in decisions:
+            if not isinstance(one, Wait):
+                continue
+            if one.mode is Mode.SKIPPED and one.targets:
+                skipped[str(one.cluster_queue),] += 1
             if one.recomputed:
                 self.metrics.preemption_target_recomputations_total.labels(
                     cluster_queue=str(one.cluster_queue), result=_search_result(one)
                 ).inc()
+        self.metrics.admission_cycle_preemption_skips.replace_all(skipped)
 
     def decided(self, decision: Written, workload: Workload, began: float, decided: float) -> None:
         """Count and log a decision that took effect; `decided` is when, its write `began` later."""

@@ -117,10 +117,11 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     confined = ALLOWED_FLAVORS in meta.annotations
     variant = variant_of(meta) if confined else None
     problems = (asks.problems, unusable_boost, unusable_admission, by_claims)
+    queue, owners = spec.queue_name, meta.owner_references
     return WorkloadFact(
         key=meta.key,
         uid=meta.life,
-        local_queue=_local_queue(found),
+        local_queue=Key(f"{meta.namespace or 'default'}/{queue}") if queue else None,
         pod_sets=pod_sets,
         created=meta.created,
         priority=(spec.priority or 0) + boost,
@@ -148,8 +149,7 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         misconfigured="; ".join(filter(None, problems)),
         slice_of=sliced,
         unhealthy=tuple(one.name for one in status.unhealthy_nodes),
-        is_one_pod=[(one.kind, one.api_version) for one in meta.owner_references]
-        == [("Pod", "v1")],
+        is_one_pod=len(owners) == 1 and (owners[0].kind, owners[0].api_version) == ("Pod", "v1"),
         flavors=allowed_flavors(meta)
         if confined and (variant is not None or rules.confines_flavors)
         else None,
@@ -157,11 +157,6 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         has_variants=VARIANT_PARENT in meta.labels and has_variants(meta),
         user=meta.labels.get(USER, ""),
     )
-
-
-def _local_queue(found: wire.Workload) -> Key | None:
-    name = found.spec.queue_name
-    return Key(f"{found.metadata.namespace or 'default'}/{name}") if name else None
 
 
 @dataclass(frozen=True, slots=True)
