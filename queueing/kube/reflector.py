@@ -70,6 +70,8 @@ class Synced:
 
 
 WatchEvent = Added[T] | Modified[T] | Deleted[T] | Synced
+_Place = tuple[str, str]
+"""Namespace, empty for what is cluster-wide, and name."""
 Read = Callable[[bytes | msgspec.Raw], T]
 
 
@@ -137,7 +139,8 @@ class Reflector(Generic[T]):
         self._read_object: Read[T] = msgspec.json.Decoder(kind).decode if is_struct else kind
         self._tell = on_event
         self._settings = settings or ReflectorSettings()
-        self._known: dict[str, tuple[int, str]] = {}
+        self._known: dict[_Place, tuple[int, str]] = {}
+        """Version and uid of each object."""
         self._version = ""
         self._failures = 0
         self._expiries = 0
@@ -190,7 +193,7 @@ class Reflector(Generic[T]):
     async def _list(self) -> None:
         """Read the whole collection and tell the differences to what is known."""
         limit = self._settings.page_size if self._expiries < _EXPIRIES_MAX else 0
-        seen: set[str] = set()
+        seen: set[_Place] = set()
         token = ""
         while True:
             query = ListQuery(
@@ -207,15 +210,14 @@ class Reflector(Generic[T]):
             except msgspec.DecodeError as error:
                 raise self._garbled(error) from error
             for raw in page.items or ():
-                key = self._take(raw)
-                seen.add(key)
+                seen.add(self._take(raw))
                 if time.perf_counter() >= self._slice_ends:
                     await self._breathe()
             token = page.metadata.continue_token
             if not token:
                 break
         self._expiries = 0
-        self._forget(key for key in tuple(self._known) if key not in seen)
+        self._forget(place for place in tuple(self._known) if place not in seen)
         self._version = page.metadata.resource_version
         self._note_back()
         self.synced.set()
@@ -268,34 +270,34 @@ class Reflector(Generic[T]):
         bookmark = msgspec.json.decode(frame.object, type=_Bookmark)
         self._version = bookmark.metadata.resource_version
 
-    def _take(self, raw: msgspec.Raw, *, gone: bool = False, follow: bool = False) -> str:
-        """Tell of one object if it is news; returns its key."""
+    def _take(self, raw: msgspec.Raw, *, gone: bool = False, follow: bool = False) -> _Place:
+        """Tell of one object if it is news; returns where it is."""
         try:
             found = self._read_object(raw)
         except msgspec.ValidationError as error:
             return self._skip(raw, error, follow=follow)
         metadata = found.metadata
-        key = key_of(metadata)
+        place = metadata.namespace, metadata.name
         version = int(metadata.resource_version)
-        known = self._known.get(key)
+        known = self._known.get(place)
         if follow:
             self._version = metadata.resource_version
         # The server deletes with a new version; one that does not is believed all the same.
         if known is not None and known[1] == metadata.uid and version < known[0] + (not gone):
-            return key
+            return place
         if gone:
             if known is not None and known[1] == metadata.uid:
-                del self._known[key]
-                self._tell(Deleted(key, metadata.uid, found))
-            return key
+                del self._known[place]
+                self._tell(Deleted(key_of(metadata), metadata.uid, found))
+            return place
         if known is not None and known[1] != metadata.uid:
-            self._forget((key,))
+            self._forget((place,))
             known = None
-        self._known[key] = (version, metadata.uid)
+        self._known[place] = (version, metadata.uid)
         self._tell(Added(found) if known is None else Modified(found))
-        return key
+        return place
 
-    def _skip(self, raw: msgspec.Raw, error: msgspec.ValidationError, *, follow: bool) -> str:
+    def _skip(self, raw: msgspec.Raw, error: msgspec.ValidationError, *, follow: bool) -> _Place:
         """Pass over an object that cannot be read; what was last known of it stays in force.
 
         To call it deleted would release what it holds.
@@ -304,21 +306,21 @@ class Reflector(Generic[T]):
             metadata = msgspec.json.decode(raw, type=Identified).metadata
         except msgspec.DecodeError:
             raise self._garbled(error) from error
-        key = key_of(metadata)
-        logger.error("%s %s cannot be read: %s", self._target.resource.kind, key, error)
+        kind = self._target.resource.kind
+        logger.error("%s %s cannot be read: %s", kind, key_of(metadata), error)
         if follow:
             self._version = metadata.resource_version
-        return key
+        return metadata.namespace, metadata.name
 
     def _garbled(self, error: msgspec.DecodeError) -> LostError:
         """Trust nothing more of a stream that is not what was asked for: list again."""
         self._version = ""
         return LostError(f"{self._target.path}: the server's answer cannot be read: {error}")
 
-    def _forget(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            _, uid = self._known.pop(key)
-            self._tell(Deleted(key, uid, None))
+    def _forget(self, places: Iterable[_Place]) -> None:
+        for place in places:
+            _, uid = self._known.pop(place)
+            self._tell(Deleted("/".join(filter(None, place)), uid, None))
 
     async def _breathe(self) -> None:
         """Let the loop go on, since a slice of decoding is spent: a burst of events is pure CPU."""
