@@ -99,17 +99,16 @@ def _stand(gang: Gang, workload: Workload) -> Action | None:
     end = form.ending(workload, parts)
     if end is not None:
         return _wind_down(gang, parts, end.message, _once_gone(workload, parts, end))
-    is_set_aside = not form.several and status.is_set_aside(ON_HOLD)
     holds, evicted = status.is_true("QuotaReserved"), status.true_condition("Evicted")
     is_leaving = holds and evicted is not None  # its pods may run on: they are stopped first
     on_hold = not form.several and any(one.job is not None and one.job.on_hold for one in parts)
     if on_hold and not is_leaving:
         put = PutOnHold(workload, HELD)
-        return None if is_set_aside else _once_gone(workload, parts, put)
+        return None if status.is_set_aside(ON_HOLD) else _once_gone(workload, parts, put)
     lost = next((one.lost for one in parts if one.lost), "")
     if not holds:
         then = form.while_pending(gang, workload, parts)
-        if then is None and is_set_aside:
+        if then is None and not form.several and status.is_set_aside(ON_HOLD):
             then = TakeOffHold(workload, HELD_NO_MORE)
         return _wind_down(gang, parts, lost or NOT_ADMITTED, then)
     if evicted is not None:

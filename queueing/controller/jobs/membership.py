@@ -37,14 +37,15 @@ class Membership:
         """Owners of groups, by uid, that the API server does not have any more."""
 
     def of_job(self, job: JobView, workloads: Sequence[Workload]) -> Gang:
-        """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one."""
-        for one in workloads:
-            if one.status.admission is not None and not one.finished:
-                job = job.standing_on(one)  # it goes on as it was admitted
-                break
+        """Return the gang that one Job is by itself, with its own Workloads or a prebuilt one.
+
+        One that a gang of several claims is by itself only as long as it has Workloads.
+        """
+        if job.problem:  # what it asks for may be said by an object that is gone
+            job = _as_admitted(job, workloads)
         form: Form = ALONE
         found: Sequence[Workload] = workloads
-        if self._objects.gangs.claims(job):
+        if workloads and self._objects.gangs.claims(job):
             form = JOINING
         elif self._objects.jobs_by_prebuilt.groups and (named := prebuilt_name(job.metadata)):
             there = self._objects.workloads.get(Key(f"{job.metadata.namespace}/{named}"))
@@ -165,6 +166,14 @@ class Membership:
 
 def _is_pod(job: JobView) -> bool:
     return isinstance(job, PodJob)
+
+
+def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
+    """Return a job as the Workload with its quota tells of it: it goes on as it was admitted."""
+    for one in workloads:
+        if one.status.admission is not None and not one.finished:
+            return job.standing_on(one)
+    return job
 
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:

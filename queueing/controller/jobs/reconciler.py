@@ -111,7 +111,10 @@ class JobReconciler:
             return
         if gang.form.several and not isinstance(action, actions.Complain):
             self._waiting_reasons.forget(gang.key)
-        if action is not None and not self._has_to_wait(gang, action):
+        if action is None:
+            return
+        patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
+        if patience_s <= 0 or not self._is_put_off(gang, action, patience_s):
             await self._act(gang, action)
 
     async def _fit_pods(self, gang: Gang, action: actions.Ungate) -> None:
@@ -152,15 +155,12 @@ class JobReconciler:
             return of_workload(part.view)
         return [JobPods(Uid(part.job.metadata.uid))]
 
-    def _has_to_wait(self, gang: Gang, action: Action) -> bool:
+    def _is_put_off(self, gang: Gang, action: Action, patience_s: float) -> bool:
         """Say whether an action is put off while the API server is slow; then the key comes back.
 
         What a gang of several Jobs writes is not put off.
         """
         if gang.form.is_rehearsed:
-            return False
-        patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
-        if patience_s <= 0:
             return False
         again = partial(self._queue_of(gang).add, gang.key)
         return self._deferral.puts_off(f"{type(action).__name__} {gang.key}", again, patience_s)

@@ -94,9 +94,8 @@ class WorkloadReconciler:
         holds = fact.holds_quota
         if holds:
             self._reopened.pop(key, None)
-        meta = workload.metadata
-        job_is_known = meta.labels.get(labels.JOB_UID) in self._objects.job_keys
-        if (meta.deleting or not job_is_known) and await self._is_left(key, workload, fact):
+        job_is_known = workload.metadata.labels.get(labels.JOB_UID) in self._objects.job_keys
+        if (fact.deleting or not job_is_known) and await self._is_left(key, workload, fact):
             return
         now = self._clock.now()
         unconfirmed = holds and not (fact.admitted or fact.evicted)
