@@ -35,6 +35,7 @@ _NOTE_LIMIT = 1024
 """Bytes of UTF-8: the API server refuses an Event whose note is longer."""
 _NAME_LIMIT = 230
 _NANO = 1_000_000_000
+_API_VERSION = EVENTS.api_version
 
 
 class EventType(StrEnum):
@@ -292,7 +293,7 @@ class EventRecorder:
         if regarding.namespace:
             reference["namespace"] = regarding.namespace
         return {
-            "apiVersion": EVENTS.api_version,
+            "apiVersion": _API_VERSION,
             "kind": EVENTS.kind,
             "metadata": {"name": series.name, "namespace": namespace},
             "eventTime": micro_time_text(now),

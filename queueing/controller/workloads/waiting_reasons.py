@@ -84,18 +84,12 @@ def _pace(*, busy: bool, pressed: bool) -> float:
     return WHEN_BUSY_PER_SECOND if busy else PER_SECOND_MAX
 
 
-def _said(found: Workload) -> Condition | None:
-    """Return the condition that tells where a workload stands; None while there is none."""
-    for one in found.status.conditions:
-        if one.type in _TELLING:
-            return one
-    return None
-
-
 def _says_something(found: Workload) -> bool:
     """Say whether a status tells where its workload stands, and not that it is in no queue."""
-    said = _said(found)
-    return said is not None and (said.status == "True" or said.reason not in _OUT_OF_THE_QUEUE)
+    for one in found.status.conditions:
+        if one.type in _TELLING:
+            return one.status == "True" or one.reason not in _OUT_OF_THE_QUEUE
+    return False
 
 
 def _reserved(found: Workload) -> Condition:
@@ -258,7 +252,7 @@ class WaitingReasons:
             return
         del self._untold[key]
         wait, found = self._knowledge.waiting(key), self._objects.workloads.get(key)
-        silent = found is None or _said(found) is None
+        silent = found is None or not any(one.type in _TELLING for one in found.status.conditions)
         if wait is not None and wait.requeue is Requeue.NOT_HEAD and silent:
             self._untold[key] = now  # not judged yet: ask again later
         elif wait is not None:

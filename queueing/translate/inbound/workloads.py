@@ -6,6 +6,7 @@ read from a file.
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import attrgetter
 
 import msgspec
 
@@ -48,6 +49,7 @@ from queueing.translate.transformations import NO_RULES, ResourceRules
 from queueing.translate.wire import workloads as wire
 from queueing.translate.wire.pods import PodSpec
 
+_name_of = attrgetter("name")
 ELASTIC_DEVICES = "an elastic job cannot have devices that are given out by claims"
 
 
@@ -107,7 +109,9 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     gated_by = meta.annotations.get(ADMISSION_GATED_BY, "") if rules.heeds_gates else ""
     reclaimable = status.reclaimable_pods if rules.counts_reclaimable else ()
     boost, unusable_boost = _boost(meta.annotations) if rules.boosts_priority else (0, "")
-    admission = _admission(status.admission, asks.pod_sets)
+    admission = None
+    if status.admission is not None and status.admission.cluster_queue:
+        admission = _admission(status.admission, asks.pod_sets)
     pod_sets = asks.pod_sets
     if admission is not None and status.admission_checks:
         pod_sets = tuple(with_updates(one, status.admission_checks) for one in pod_sets)
@@ -140,15 +144,15 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
         checks=tuple(map(_check, status.admission_checks)),
         admission_gates=_gates(gated_by) if gated_by else (),
         preemption_gated=bool(spec.preemption_gates) and _gated(found),
-        reclaimable={PodSetName(one.name): one.count for one in reclaimable},
+        reclaimable=dict(map(_reclaimable, reclaimable)),
         requeue_count=status.requeue_state.count if status.requeue_state else 0,
         requeue_at=seconds(status.requeue_state.requeue_at) if status.requeue_state else None,
         max_execution_s=spec.maximum_execution_time_seconds,
         past_execution_s=status.accumulated_past_execution_time_seconds,
-        deleting=meta.deleting,
+        deleting=meta.deletion_timestamp is not None,
         misconfigured="; ".join(filter(None, problems)),
         slice_of=sliced,
-        unhealthy=tuple(one.name for one in status.unhealthy_nodes),
+        unhealthy=tuple(map(_name_of, status.unhealthy_nodes)),
         is_one_pod=len(owners) == 1 and (owners[0].kind, owners[0].api_version) == ("Pod", "v1"),
         flavors=allowed_flavors(meta)
         if confined and (variant is not None or rules.confines_flavors)
@@ -228,6 +232,10 @@ def _boost(annotations: dict[str, str]) -> tuple[int, str]:
         return 0, f'{path}: {text!r} {wanted}; use "0" explicitly'
 
 
+def _reclaimable(found: wire.ReclaimablePod) -> tuple[PodSetName, int]:
+    return PodSetName(found.name), found.count
+
+
 def _gates(text: str) -> tuple[str, ...]:
     return tuple(gate.strip() for gate in text.split(",") if gate.strip())
 
@@ -249,9 +257,7 @@ def _check(found: wire.CheckState) -> CheckState:
     )
 
 
-def _admission(found: wire.Admission | None, pod_sets: tuple[PodSet, ...]) -> Admission | None:
-    if found is None or not found.cluster_queue:
-        return None
+def _admission(found: wire.Admission, pod_sets: tuple[PodSet, ...]) -> Admission:
     problems = Problems()
     asked = {pod_set.name: pod_set for pod_set in pod_sets}
     held = tuple(
