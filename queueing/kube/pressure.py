@@ -81,6 +81,7 @@ class Pressure:
     _mean_s: float = 0.0
     _row: int = 0
     """Number of writes since the last pause of `MEMORY_S`."""
+    _is_slow: bool = False
     _last: float = float("-inf")
     _until: float = float("-inf")
 
@@ -93,15 +94,15 @@ class Pressure:
         self._mean_s = seconds if fresh else self._mean_s + (seconds - self._mean_s) * SHARE
         self._row = 1 if fresh else self._row + 1
         self._last = now
-        if self.is_high():
+        self._is_slow = self._row >= SEVERAL and self._mean_s > max(LEAST_S, TIMES * self._best_s)
+        if self._is_slow:
             self._until = now + CALM_S
         if self.window is not None:
             self.window.took(seconds)
 
     def is_high(self) -> bool:
         """Say whether the server is pressed now."""
-        is_slow = self._row >= SEVERAL and self._mean_s > max(LEAST_S, TIMES * self._best_s)
-        return is_slow and self.clock.monotonic() - self._last <= MEMORY_S
+        return self._is_slow and self.clock.monotonic() - self._last <= MEMORY_S
 
     def was_high(self) -> bool:
         """Say whether the server is not at rest: pressed now or in the last `CALM_S`."""

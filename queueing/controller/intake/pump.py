@@ -226,7 +226,8 @@ class Pump:
 
     def put_anew(self, found: JobView) -> None:
         """Store a Job that is new, or read in another way now, in place of the one known before."""
-        left = self._objects.gangs.of(self._objects.jobs.get(found.key))
+        known = self._objects.jobs.get(found.key)
+        left = () if known is None else self._objects.gangs.of(known)
         self._objects.put_job(found)
         self.attend_job(found.key, left)
 

@@ -111,10 +111,8 @@ class GangMembers:
             for owner in found.metadata.owner_references:
                 yield (self._holders, owner.uid)
 
-    def of(self, job: JobView | None) -> Iterable[Key]:
+    def of(self, job: JobView) -> Iterable[Key]:
         """Return the gangs of a Job: the one its label names, and those whose Workload names it."""
-        if job is None:
-            return ()
         uid = job.metadata.uid
         named, holders = self._named.get(uid), self._holders.groups.get(uid)
         if holders is None:
