@@ -6,6 +6,7 @@ A decision is a value, never an exception. `controller` carries it out and repor
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
 from queueing.core.facts import PodSetAssignment
@@ -197,7 +198,7 @@ class Cycle:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        return tuple(decision for one in self.rounds for decision in one)
+        return tuple(chain.from_iterable(self.rounds))
 
 
 class Verdict(StrEnum):

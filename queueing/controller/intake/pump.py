@@ -215,8 +215,8 @@ class Pump:
         if self._is_old(found.metadata, known):
             return
         job = batch.view(found)
-        if job.only_waits_as(known):
-            self._objects.put_job(job)
+        if known is not None and job.only_waits_as(known):
+            self._objects.jobs[job.key] = job  # what it is found by is as it was
         else:
             self.put_anew(job)
 

@@ -42,10 +42,10 @@ class Managed:
     def __call__(self, job: Owned) -> bool:
         """Say whether a Job is managed, by its labels, its owner and its namespace."""
         without_queue_name = self._rules.without_queue_name
-        marked = isinstance(job, JobView) and job.is_marked
-        if not (marked or asks_to_be_queued(job.metadata, without_queue_name=without_queue_name)):
-            return False
-        return self.in_namespace(job.metadata.namespace)
+        asks = asks_to_be_queued(job.metadata, without_queue_name=without_queue_name)
+        if asks or (isinstance(job, JobView) and job.is_marked):
+            return self.in_namespace(job.metadata.namespace)
+        return False
 
     def in_namespace(self, name: str) -> bool:
         """Say whether Jobs of a namespace are managed."""

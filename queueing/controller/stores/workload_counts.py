@@ -73,7 +73,8 @@ class WorkloadCounts:
         self.changed = True
         if before is not None:
             self._count(before, -1)
-            self._note_release(before, stand, fact)
+            if before.evicting is not None and stand.evicting is None:
+                self._note_release(*before.evicting, fact)
         self._stands[key] = stand
         self._count(stand, 1)
 
@@ -97,13 +98,13 @@ class WorkloadCounts:
             for resource, amount in stand.asks.items():
                 _add(self.asked, (stand.unadmitted.where, resource), number * amount)
 
-    def _note_release(self, before: _Stand, now: _Stand, fact: WorkloadFact) -> None:
+    def _note_release(
+        self, queue: QueueName, reason: str, since: float, fact: WorkloadFact
+    ) -> None:
         released = fact.conditions.get("QuotaReserved")
-        if before.evicting is None or now.evicting is not None or released is None:
+        if released is None or released.status or len(self.releases) >= RELEASES_MAX:
             return
-        queue, reason, since = before.evicting
-        if not released.status and len(self.releases) < RELEASES_MAX:
-            self.releases.append(EndedEviction(queue, reason, max(released.changed - since, 0.0)))
+        self.releases.append(EndedEviction(queue, reason, max(released.changed - since, 0.0)))
 
 
 def _stand_of(fact: WorkloadFact) -> _Stand:
