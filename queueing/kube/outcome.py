@@ -119,6 +119,10 @@ async def perform(
     """Send the write, and again while its outcome is unclear and the deadline has not passed."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + rules.deadline_s
+    send, call = _METHODS[write.verb], replace(write.call, timeout_s=rules.attempt_timeout_s)
+    target = write.target
+    if write.verb is Verb.CREATE:
+        target = Target(target.resource, target.namespace)
     unclear: Unknown | None = None
     attempt = 0
     while True:
@@ -126,7 +130,7 @@ async def perform(
             label = write.target.label
             return unclear or Refused(FencedError(f"{label}: not leading for long enough"))
         try:
-            return Done(await _send(client, write, rules))
+            return Done(await send(client, target, write.body, call))
         except RefusedError as error:
             # After an unclear attempt a refusal may be the echo of our own success.
             return await resolve(client, write, unclear, rules=rules) if unclear else Refused(error)
@@ -185,14 +189,6 @@ def _judge(write: Write, body: bytes | None) -> _Finding:
     version = msgspec.json.decode(body, type=Identified).metadata.resource_version
     moved_on = bool(write.precondition) and version != write.precondition
     return _Finding.RULED_OUT if moved_on else _Finding.STILL_POSSIBLE
-
-
-async def _send(client: Client, write: Write, rules: WriteRules) -> bytes:
-    target = write.target
-    if write.verb is Verb.CREATE:
-        target = Target(target.resource, target.namespace)
-    call = replace(write.call, timeout_s=rules.attempt_timeout_s)
-    return await _METHODS[write.verb](client, target, write.body, call)
 
 
 _METHODS: Mapping[Verb, Callable[[Client, Target, bytes, Call], Awaitable[bytes]]] = {
