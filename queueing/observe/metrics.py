@@ -69,7 +69,7 @@ class Family:
 
     def replace_all(self, values: Mapping[Labels, float]) -> None:
         """Set a gauge's series to exactly these values, by label values in the row's order."""
-        for key in [key for key in self._series if key not in values]:
+        for key in self._series.keys() - values.keys():
             self._remove(key)
         self._set(values)
 
@@ -79,7 +79,7 @@ class Family:
         Costs as much as the object has series, however many others there are.
         """
         known = self._named[tuple(mine)].get(tuple(mine.values()), {})
-        for key in [key for key in known if key not in values]:
+        for key in known.keys() - values.keys():
             self._remove(key)
         self._set(values)
 
