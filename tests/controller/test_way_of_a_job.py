@@ -27,8 +27,8 @@ from tests.news import soon_after
 
 PRODUCT = str(Path(queueing.__file__).parent) + "/"
 SERVER = f"{PRODUCT}apiserver/"
-MODULES_MAX = 95
-CALLS_MAX = 800
+MODULES_MAX = 90
+CALLS_MAX = 670
 ABSENT = {
     "credits",
     "checkpoints",
