@@ -82,17 +82,13 @@ class GangMembers:
         self._holders: Index[str] = Index()
         """Workloads by the uids of the Jobs that they hold in their gang."""
 
-    def entries_of_job(self, found: JobView, gang: Key | None) -> Iterable[Entry]:
-        """Note the gang that a Job's label names, if it names one; return its entries."""
-        uid = found.metadata.uid
-        if gang is None:
-            self._named.pop(uid, None)
-            return ()
-        self._named[uid] = gang
-        return ((self.jobs, gang),)
+    def entry_of_job(self, found: JobView, gang: Key) -> Entry:
+        """Note the gang that a Job's label names; return its entry."""
+        self._named[found.metadata.uid] = gang
+        return self.jobs, gang
 
     def forget_job(self, uid: str) -> None:
-        """Forget what the label of a deleted Job said."""
+        """Forget what the label of a Job said that is deleted, or has none any more."""
         self._named.pop(uid, None)
 
     def forget_workload(self, key: Key) -> None:

@@ -142,7 +142,11 @@ class Objects:
         if named:
             entries.append((self.jobs_by_prebuilt, Key(f"{meta.namespace}/{named}")))
         entries += [(self.jobs_by_owner, owner.uid) for owner in meta.owner_references]
-        entries += self.gangs.entries_of_job(found, gang_of(found))
+        gang = gang_of(found)
+        if gang is not None:
+            entries.append(self.gangs.entry_of_job(found, gang))
+        elif before is not None:
+            self.gangs.forget_job(meta.uid)
         self._job_entries.put(key, entries)
 
     def drop_job(self, key: Key) -> None:
