@@ -9,9 +9,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-THRESHOLDS = (50_000, 20, 100)
+THRESHOLDS = (10_000, 5, 2_000)
 """Arguments of `gc.set_threshold`: allocations per collection of the youngest generation, and
-collections of a generation per collection of the next older one."""
+collections of a generation per collection of the next older one.
+
+The young generations are small, as a collection walks all that was made since the last one: of a
+million objects in a burst of workloads that took half a second."""
 
 
 @contextmanager
