@@ -202,7 +202,7 @@ FAULTS = [
     ),
     Fault(
         "Released quota wakes nobody",
-        "queueing.state.scheduler.wake:_wake_tree",
+        "queueing.state.scheduler.wake:_spread",
         always(None),
         rebuild.nobody_waits_whom_a_new_engine_would_admit,
     ),

@@ -41,15 +41,15 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
     if not memory.settings.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
-    objects, trees = memory.objects, dict[Place, list[QueueName]]()
+    objects, trees = memory.objects, dict[Node, list[QueueName]]()
     memory.ready.intersection_update(objects.queues)
-    for name in sorted(memory.ready):
-        root = objects.tree.queue(name).root
-        trees.setdefault((root.name, root.is_queue), []).append(name)
-    places = sorted(trees)
-    start = bisect_right(places, memory.trees.cursor)
-    for place in places[start:] + places[:start]:
-        yield place, trees[place]
+    for name in memory.ready:
+        trees.setdefault(objects.tree.queue(name).root, []).append(name)
+    places = {(root.name, root.is_queue): names for root, names in trees.items()}
+    order = sorted(places)
+    start = bisect_right(order, memory.trees.cursor)
+    for place in order[start:] + order[:start]:
+        yield place, sorted(places[place])
 
 
 def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) -> list[Item]:

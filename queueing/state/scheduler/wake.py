@@ -13,15 +13,12 @@ Whoever is missed all the same is found by a sweep. In Kueue mode each event of 
 all waiting workloads of the tree.
 """
 
-from collections.abc import Callable, Container, Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable
 
 from queueing.core.decisions import Mode, Reason
-from queueing.core.names import FlavorName, Key, QueueName, namespace_of
-from queueing.core.quota.node import Node
+from queueing.core.names import Key, QueueName, namespace_of
 from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import Peers
-from queueing.state.queues.pending import PendingQueue
 from queueing.state.usage.charges import UsageChanges
 
 
@@ -58,52 +55,30 @@ def wake_waiting(memory: Memory) -> None:
 
 
 def _spread(memory: Memory, changes: UsageChanges) -> None:
-    """Wake the workloads that usage changes may help: released quota, and new possible victims."""
-    used = changes.joined
+    """Wake the workloads that usage changes may help: released quota, new possible victims, places.
+
+    Who waits on a shelf stays there, and who waits for what was promised to it sleeps on. Places
+    also help those of other trees that share the nodes, and have the quota.
+    """
+    used, as_kueue = changes.joined, not memory.settings.rules.waits_for_lacks
     _wake_all(memory, used, lambda one: not used[one.queue].isdisjoint(one.demand.claims))
     released = {memory.root_of(name) for name in changes.released}
-    if not memory.settings.rules.waits_for_lacks:
-        for root in released:
-            _wake_all(memory, memory.queues_of(root) if root is not None else ())
-        return
-    for root in released | {memory.root_of(name) for name in changes.newcomers}:
-        if root is not None:
-            _wake_tree(memory, root, released=root in released)
-    if changes.vacated:
-        _wake_for_places(memory, changes.vacated, beside=released)
-
-
-def _wake_for_places(
-    memory: Memory, flavors: AbstractSet[FlavorName], beside: Container[Node | None]
-) -> None:
-    """Wake who may wait for a place in trees but some: they share the nodes, and have the quota."""
-    for name, rules in memory.objects.rules.items():
-        queue = memory.queues.get(name)
-        if queue is None or not queue.hopeful or memory.root_of(name) in beside:
+    newcomers = {memory.root_of(name) for name in changes.newcomers}
+    for name, queue in memory.queues.items():
+        root = memory.root_of(name) if queue.waiting else None
+        if root is None:
             continue
-        if flavors.isdisjoint(rules.offer.flavors):
+        if as_kueue:
+            _wake_all(memory, (name,) if root in released else ())
             continue
-        _wake_hopeful(memory, queue)
-
-
-def _wake_tree(memory: Memory, root: Node, *, released: bool) -> None:
-    """Wake all of a tree that wait on no shelf; if nothing was released, only who may preempt."""
-    for name in memory.queues_of(root):
-        queue = memory.queues.get(name)
-        if queue is None or not queue.waiting:
-            continue
-        if not released and memory.objects.rules[name].never_preempts:
-            continue
-        if queue.shelves:
+        rules = memory.objects.rules[name]
+        gives = root in released or (root in newcomers and not rules.never_preempts)
+        if gives and queue.shelves:
             memory.ready.add(name)
-        _wake_hopeful(memory, queue)
-
-
-def _wake_hopeful(memory: Memory, queue: PendingQueue) -> None:
-    """Wake those that any event may help, unless they wait for what they were promised."""
-    for peers in list(queue.hopeful):
-        if not is_promised(memory, peers):
-            memory.wake(peers)
+        if gives or not changes.vacated.isdisjoint(rules.offer.flavors):
+            for peers in list(queue.hopeful):
+                if not is_promised(memory, peers):
+                    memory.wake(peers)
 
 
 def _reshape(memory: Memory, *, forgets: bool) -> None:
