@@ -43,14 +43,6 @@ _DEAD_MAX = 10_000
 such an object back."""
 
 
-class Watched(Protocol):
-    """An object of a kind that is watched."""
-
-    @property
-    def metadata(self) -> Meta: ...
-
-
-W = TypeVar("W", bound=Watched)
 J = TypeVar("J", bound=JobView)
 
 
@@ -271,7 +263,7 @@ class Pump:
             for gang in dict.fromkeys((*left, *objects.gangs.of(found))):
                 self._queues.gang(gang)
 
-    def _is_old(self, meta: Meta, known: Watched | None) -> bool:
+    def _is_old(self, meta: Meta, known: Workload | JobView | None) -> bool:
         if meta.uid in self._dead:
             return True
         return known is not None and not meta.is_newer_than(known.metadata)
