@@ -23,10 +23,10 @@ settings.load_profile("the same")
 def pytest_collection_finish() -> None:
     """Keep the tests themselves, which stay to the end, from being walked at each collection.
 
-    And collect seldom: most of what a test leaves is gone without.
+    And collect seldom: most of what a test leaves is gone without. What little garbage there is by
+    now is kept as well, for to look for it takes a second of each process.
     """
     gc.enable()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 
