@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -8,22 +8,29 @@ import pytest
 
 from queueing.apiserver.server import Intercept, serve
 from queueing.apiserver.simulation.cluster import simulate
-from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.core.settings import Compatibility
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
+from queueing.testing.virtual_time import VirtualLoop
 from queueing_api.config.load import from_document
 from tests.controller.direct import DirectClient
 from tests.controller.harness import (
+    CLOCK,
     CONFIGURATION,
     NODE,
     MakeWorld,
     Wire,
     World,
+    another_clock,
     define,
     stored_definitions,
 )
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Have time pass only while a world waits, unless it speaks over connections."""
+    return {"virtual": VirtualLoop}
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +42,7 @@ def definitions() -> list[Wire]:
 def world(definitions: list[Wire]) -> MakeWorld:
     """Return an async context manager of a World; keyword arguments are of the Configuration.
 
-    With `http`, or with what may fail its requests, the controller speaks over connections.
+    With `http` the controller speaks over connections.
     """
 
     @asynccontextmanager
@@ -55,8 +62,8 @@ def world(definitions: list[Wire]) -> MakeWorld:
             serving_socket=serving_socket,
         )
         async with (
-            serve(intercept=intercept) as server,
-            simulate(server.store, nodes=[NODE], speed=20.0),
+            serve(intercept=intercept, clock=CLOCK.now) as server,
+            simulate(server.store, nodes=[NODE], speed=20.0, clock=another_clock),
         ):
             define(server, definitions)
             server.load(
@@ -66,9 +73,9 @@ def world(definitions: list[Wire]) -> MakeWorld:
                 ]
             )
             cluster = Cluster.plain(server.url)
-            reached = Client(cluster) if http or intercept else DirectClient(server)
+            reached = Client(cluster) if http else DirectClient(server)
             async with reached as client, asyncio.TaskGroup() as group:
-                app = App(options, client, SystemClock())
+                app = App(options, client, CLOCK)
                 running = group.create_task(app.run())
                 yield World(server, client)
                 running.cancel()

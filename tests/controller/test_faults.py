@@ -46,7 +46,7 @@ async def test_a_fault_costs_time_and_nothing_else(
     world: MakeWorld, fault: Fault, where: tuple[str, ...]
 ) -> None:
     method, *parts = where
-    async with world(intercept=failing(2, fault, method, *parts)) as w:
+    async with world(intercept=failing(2, fault, method, *parts), http=True) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a", seconds=2))
         await w.workload("a", true("Finished", "Succeeded"))
         assert len(await w.list("Workload")) == 1
@@ -72,6 +72,6 @@ async def test_cut_watches_and_forgotten_history_lose_nothing(world: MakeWorld) 
 
 async def test_somebody_elses_edit_is_no_reason_to_lose_an_admission(world: MakeWorld) -> None:
     conflict = Fault(status=409, reason="Conflict", message="the object has been modified")
-    async with world(intercept=failing(3, conflict, *STATUS)) as w:
+    async with world(intercept=failing(3, conflict, *STATUS), http=True) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE, job("a", seconds=2))
         await w.workload("a", true("Finished", "Succeeded"))

@@ -1,7 +1,6 @@
 """Jobs of other kinds than batch/v1: definitions that come and go, owners, and bad objects."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -143,8 +142,8 @@ async def serve(world: World, one: KindResource, *, namespaced: bool = True) -> 
     body = defined(one, namespaced=namespaced)
     await world.client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), body)
     served = Resource(one.group, one.version, one.plural, one.kind)
-    ends = time.monotonic() + WAIT_S
-    while time.monotonic() < ends:
+    ends = world.clock.monotonic() + WAIT_S
+    while world.clock.monotonic() < ends:
         try:
             await world.client.list_page(served.within())
         except NotFoundError:

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.controller.telemetry.reporter import Readiness
 from queueing.explain.model import QueueExplanation, WorkloadExplanation
@@ -95,7 +94,7 @@ async def test_a_standby_takes_over_when_the_leader_steps_down(world: MakeWorld)
     async with world(leaderElection=ELECTION, **ELSEWHERE) as w:
         await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE)
         async with asyncio.TaskGroup() as group:
-            first, second = (App(electing(w.server.url), w.client, SystemClock()) for _ in "ab")
+            first, second = (App(electing(w.server.url), w.client, w.clock) for _ in "ab")
             leading = group.create_task(first.run())
             await eventually(lambda: first.reporter.readiness.leading)
             standing_by = group.create_task(second.run())
@@ -117,7 +116,7 @@ async def test_who_does_not_lead_shows_what_it_watches(world: MakeWorld) -> None
     async with world(leaderElection=ELECTION, **ELSEWHERE) as w:
         await w.make(FLAVOR, cluster_queue("1"), LOCAL_QUEUE)
         async with asyncio.TaskGroup() as group:
-            first, second = (App(electing(w.server.url), w.client, SystemClock()) for _ in "ab")
+            first, second = (App(electing(w.server.url), w.client, w.clock) for _ in "ab")
             leading = group.create_task(first.run())
             await eventually(lambda: first.reporter.readiness.leading)
             standing_by = group.create_task(second.run())

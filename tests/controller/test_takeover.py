@@ -24,7 +24,7 @@ def running(one: Wire) -> bool:
 
 async def reserve_late(w: World, workload: Wire) -> None:
     """Write what a leader of before decided, without looking at what is held by now."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.fromtimestamp(w.clock.now(), UTC).isoformat(timespec="seconds")
     conditions = [
         {"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": now}
         for kind in ("QuotaReserved", "Admitted")

@@ -141,7 +141,7 @@ async def test_one_job_is_started_by_three_writes_and_no_read(world: MakeWorld) 
             seen.append(f"{call.method}{kind} {call.path.partition('/namespaces/')[2]}")
 
     way = Way("one")
-    async with world(intercept=note) as w:
+    async with world(intercept=note, http=True) as w:
         await w.make(FLAVOR, cluster_queue(), LOCAL_QUEUE)
         await w.until("ClusterQueue", "cq", true("Active"))
         w.server.store.on_change(way.changed)

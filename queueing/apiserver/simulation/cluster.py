@@ -47,6 +47,7 @@ class Simulation:
     _overdue: set[tuple[str, str]] = field(default_factory=set)
     _begun: dict[str, float] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _elapsed: Callable[[], float] = field(default_factory=lambda: asyncio.get_running_loop().time)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _room_changed: bool = True
 
@@ -131,7 +132,7 @@ class Simulation:
         elif dig(pod, "status", "phase") == "Pending":
             self._arm((uid, "start"), 0.0, lambda: self._begin(place, uid))
         else:
-            begun = self._begun.setdefault(uid, time.monotonic())
+            begun = self._begun.setdefault(uid, self._elapsed())
             seconds = max(annotations.run_seconds(pod, job) - saving.step_before(pod), 0.0)
             self._arm((uid, "end"), seconds, lambda: self._end(place, uid))
             asked, takes_s = saving.request_of(pod, job), annotations.save_seconds(pod, job)
@@ -147,7 +148,7 @@ class Simulation:
         if key in self._armed:
             return
         self._armed.add(key)
-        due = time.monotonic() + seconds / self.speed
+        due = self._elapsed() + seconds / self.speed
         heapq.heappush(self._timers, (due, next(self._numbers), act))
 
     def _living(self, place: Place, uid: str) -> Object | None:
@@ -173,7 +174,7 @@ class Simulation:
     def _save(self, place: Place, uid: str, begun: float) -> None:
         pod = self._living(place, uid)
         if pod is not None and not metadata(pod).get("deletionTimestamp"):
-            done = int((time.monotonic() - begun) * self.speed)
+            done = int((self._elapsed() - begun) * self.speed)
             self._store(pod, saving.answered(pod, saving.step_before(pod) + done))
 
     def _stop(self, place: Place, uid: str) -> None:
@@ -195,13 +196,13 @@ class Simulation:
             if self._woken.is_set():
                 await asyncio.sleep(0)
                 continue
-            wait = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
+            wait = max(0.0, self._timers[0][0] - self._elapsed()) if self._timers else None
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._woken.wait()
 
     def _step(self) -> None:
-        while self._timers and self._timers[0][0] <= time.monotonic():
+        while self._timers and self._timers[0][0] <= self._elapsed():
             heapq.heappop(self._timers)[2]()
         places, self._dirty = list(self._dirty), {}
         for place in places:

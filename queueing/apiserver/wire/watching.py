@@ -1,7 +1,6 @@
 """Watch: from a version on, forever or until the client's timeout, at one encoding per event."""
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -66,7 +65,7 @@ async def lines(watcher: Watcher) -> AsyncGenerator[bytes, None]:
     """Yield what goes over the wire, several events at a time."""
     asked = watcher.asked
     seconds = asked.call.number("timeoutSeconds") or 0
-    end = time.monotonic() + seconds if seconds else None
+    end = asyncio.get_running_loop().time() + seconds if seconds else None
     stop = asked.api.store.listen(asked.resource, watcher.hear)
     try:
         try:
@@ -104,9 +103,10 @@ async def _following(watcher: Watcher, end: float | None) -> AsyncGenerator[byte
     """Yield later events, and a bookmark whenever nothing happened for a while."""
     asked = watcher.asked
     bookmarks = asked.call.flag("allowWatchBookmarks")
-    due = time.monotonic() + asked.api.bookmark_seconds
+    time = asyncio.get_running_loop().time
+    due = time() + asked.api.bookmark_seconds
     while not (watcher.closed and not watcher.waiting):
-        now = time.monotonic()
+        now = time()
         if end is not None and now >= end:
             return
         if bookmarks and now >= due and not watcher.waiting:

@@ -1,3 +1,3 @@
-from tests.controller.conftest import definitions, world
+from tests.controller.conftest import definitions, pytest_asyncio_loop_factories, world
 
-__all__ = ["definitions", "world"]
+__all__ = ["definitions", "pytest_asyncio_loop_factories", "world"]

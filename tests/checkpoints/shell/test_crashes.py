@@ -26,7 +26,7 @@ from tests.checkpoints.shell.save_harness import (
     urgent,
 )
 from tests.controller.gangs.gang_harness import CONTROLLER, WRITES, GangWorld
-from tests.controller.harness import NODE, Wire, define, false, true
+from tests.controller.harness import CLOCK, NODE, Wire, another_clock, define, false, true
 
 HOLDING = {"Selected", "Notified", "Saving", "Saved", "Refused", "Cancelled"}
 SAVED: Wire = {"answer": "Saved", "uri": "s3://bucket/step-40", "step": 40}
@@ -82,8 +82,8 @@ async def saving_world(
         return await place[0].intercept(call) if place else None
 
     async with (
-        serve(intercept=intercept) as server,
-        simulate(server.store, nodes=[NODE], speed=50.0),
+        serve(intercept=intercept, clock=CLOCK.now) as server,
+        simulate(server.store, nodes=[NODE], speed=50.0, clock=another_clock),
         Client(Cluster.plain(server.url), user_agent="test") as client,
     ):
         define(server, definitions)

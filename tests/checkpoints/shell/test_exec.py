@@ -13,13 +13,21 @@ from queueing.apiserver.server import serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.checkpoints.shell.drivers.exec_driver import expanded
-from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing_api.config.load import from_document
 from tests.checkpoints.shell.save_harness import checkpoint, objects, phase, policy, saving, urgent
-from tests.controller.harness import CONFIGURATION, NODE, Wire, World, define, true
+from tests.controller.harness import (
+    CLOCK,
+    CONFIGURATION,
+    NODE,
+    Wire,
+    World,
+    another_clock,
+    define,
+    true,
+)
 from tests.kube.kubelet import SUCCESS, Behave, attend, failure, listening, says
 
 
@@ -55,7 +63,10 @@ async def world(definitions: list[Wire], behave: Behave) -> AsyncIterator[World]
         drivers=USUAL_DRIVERS | {Driver.EXEC},
         environment={},
     )
-    async with serve() as server, simulate(server.store, nodes=[NODE], speed=20.0):
+    async with (
+        serve(clock=CLOCK.now) as server,
+        simulate(server.store, nodes=[NODE], speed=20.0, clock=another_clock),
+    ):
         define(server, definitions)
         meta = {"name": "team"}
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": meta}])
@@ -64,7 +75,7 @@ async def world(definitions: list[Wire], behave: Behave) -> AsyncIterator[World]
             Client(Cluster.plain(url)) as client,
             asyncio.TaskGroup() as group,
         ):
-            running = group.create_task(App(options, client, SystemClock()).run())
+            running = group.create_task(App(options, client, CLOCK).run())
             yield World(server, client)
             running.cancel()
 

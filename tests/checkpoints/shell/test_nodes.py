@@ -1,7 +1,6 @@
 """Workloads on a node that goes away save first; those without a policy are left alone."""
 
 import asyncio
-import time
 
 from tests.checkpoints.shell.save_harness import (
     POLICY,
@@ -34,7 +33,7 @@ async def test_a_node_that_is_taken_back_has_its_workloads_save(world: MakeWorld
         await at.make(*objects(), saving("train", cpu="1"), plain)
         await running(at, "train")
         await running(at, "plain")
-        ends = int(time.time()) + 100
+        ends = int(at.clock.now()) + 100
         key = "queueing.dev/interruption"
         await taint(at, {"key": key, "value": str(ends), "effect": "NoSchedule"})
         found = await checkpoint(at, phase("Requeued"))

@@ -1,7 +1,6 @@
 """Many victims at once: each is asked, and one that hangs keeps only its own preemptor waiting."""
 
 import asyncio
-import time
 from collections.abc import Callable
 
 import pytest
@@ -32,12 +31,12 @@ ENDLESS_S = 1_000_000
 
 async def counted(at: World, kind: str, holds: Callable[[Wire], bool], wanted: int) -> None:
     """Wait until so many objects are in some state, as long as it takes while they get more."""
-    most, ends = -1, 0.0
+    most, ends, clock = -1, 0.0, at.clock
     while most < wanted:
         found = sum(holds(one) for one in await at.list(kind))
         if found > most:
-            most, ends = found, time.monotonic() + WAIT_S
-        assert time.monotonic() < ends, f"{found} of {wanted}"
+            most, ends = found, clock.monotonic() + WAIT_S
+        assert clock.monotonic() < ends, f"{found} of {wanted}"
         await asyncio.sleep(LOOK_EVERY_S)
 
 

@@ -10,14 +10,24 @@ from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.server import EmbeddedServer, Fault, Intercept, serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.apiserver.wire.call import HttpRequest
-from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.translate.labels import GATE, MANAGED
 from queueing_api.config.load import from_document
 from tests.controller.direct import DirectClient
-from tests.controller.harness import CONFIGURATION, FLAVOR, NODE, WAIT_S, Wire, World, define, job
+from tests.controller.harness import (
+    CLOCK,
+    CONFIGURATION,
+    FLAVOR,
+    NODE,
+    WAIT_S,
+    Wire,
+    World,
+    another_clock,
+    define,
+    job,
+)
 
 GANG = "queueing.dev/gang"
 SIZE = "queueing.dev/gang-size"
@@ -192,7 +202,7 @@ class GangWorld(World):
             policies=False,
         )
         async with self._reach(user_agent) as client:
-            await App(options, client, SystemClock()).run()
+            await App(options, client, self.clock).run()
 
     def _reach(self, user_agent: str) -> Client:
         if self._http:
@@ -242,8 +252,8 @@ async def gang_world(
 
     hook: Intercept = intercept
     async with (
-        serve(intercept=hook) as server,
-        simulate(server.store, nodes=[NODE], speed=speed),
+        serve(intercept=hook, clock=CLOCK.now) as server,
+        simulate(server.store, nodes=[NODE], speed=speed, clock=another_clock),
         DirectClient(server, user_agent="test") as client,
     ):
         define(server, definitions)

@@ -1,4 +1,3 @@
-import time
 from datetime import datetime
 
 import msgspec
@@ -7,6 +6,7 @@ import pytest
 from queueing.core.settings import Compatibility
 from queueing.kube.resources import JOBS
 from tests.controller.harness import (
+    CLOCK,
     FLAVOR,
     LOCAL_QUEUE,
     MakeWorld,
@@ -209,7 +209,7 @@ async def test_deactivation_stops_and_reactivation_queues_again(world: MakeWorld
 def is_of_an_earlier_second(one: Wire) -> bool:
     """Say whether what is created now is newer, as far as timestamps tell."""
     created = datetime.fromisoformat(one["metadata"]["creationTimestamp"])
-    return time.time() >= created.timestamp() + 1
+    return CLOCK.now() >= created.timestamp() + 1
 
 
 @pytest.mark.parametrize("compatibility", Compatibility)

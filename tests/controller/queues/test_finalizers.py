@@ -67,7 +67,7 @@ async def test_quota_is_given_out_of_what_is_held_only(
     world: MakeWorld, fault: Fault, times: int
 ) -> None:
     watching = Watching(fault, times)
-    async with world(intercept=watching) as w:
+    async with world(intercept=watching, http=True) as w:
         watching.world = w
         await w.make(job("a"), LOCAL_QUEUE, FLAVOR, cluster_queue())
         await w.workload("a", true("Admitted"))

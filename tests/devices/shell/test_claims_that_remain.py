@@ -8,7 +8,6 @@ import pytest
 
 from queueing.apiserver.server import Fault
 from queueing.apiserver.wire.call import HttpRequest
-from queueing.clock import SystemClock
 from queueing.controller.app import App, Options
 from queueing.kube.config import Cluster
 from queueing_api.config.load import from_document
@@ -38,7 +37,7 @@ async def term(w: World) -> AsyncIterator[None]:
         environment={},
     )
     async with asyncio.TaskGroup() as group:
-        leading = group.create_task(App(options, w.client, SystemClock()).run())
+        leading = group.create_task(App(options, w.client, w.clock).run())
         yield
         leading.cancel()
 
