@@ -19,9 +19,9 @@ Ts = TypeVarTuple("Ts")
 
 EPOCH_S = 1_000_000.0
 """Seconds since 1970."""
-LATE_S = 1e-6
-"""By how much it wakes late, as every machine does. What waits for a moment that it computed may
-else find itself a rounding error before it, and wait for no time again and again."""
+TURN_S = 1e-6
+"""How long each turn of the loop takes. Whoever waits for a moment that it computed may else find
+itself a rounding error before it, and wait for no time again and again."""
 
 
 class JumpingSelector(selectors.DefaultSelector):
@@ -41,8 +41,7 @@ class JumpingSelector(selectors.DefaultSelector):
         ready = super().select(0)
         if not ready and timeout is None:
             raise RuntimeError("deadlock: every task waits and no timer is set")
-        if not ready:
-            self.elapsed += (timeout or 0.0) + LATE_S
+        self.elapsed += TURN_S if ready else TURN_S + (timeout or 0.0)
         return ready
 
     def wait_from_now_on(self) -> None:

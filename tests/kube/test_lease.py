@@ -266,7 +266,7 @@ def test_a_lease_taken_by_another_ends_the_leadership_at_once() -> None:
             assert store.record is not None
             store.record = replace(store.record, holder="kueue", renewed=1.0, version="x")
             await leader.ended.wait()
-            assert clock.monotonic() <= 2
+            assert clock.monotonic() < 2.001
             assert mine.holder == "kueue"
             running.cancel()
         assert store.record.holder == "kueue", "what is not ours is not released"
