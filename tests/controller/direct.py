@@ -2,8 +2,8 @@
 
 What a controller does with its API server is the same over connections and without. They took most
 of the CPU time of a controller that was started for one test, since it follows some thirty kinds.
-`tests/kube` tests the way over HTTP, and so do the worlds of `test_faults` and those in which the
-controller is killed before each of its writes. What else may kill it here, as storms of changes do,
+`tests/kube` tests the way over HTTP, and so do the worlds of `test_faults` and those of controllers
+that are killed before each of their writes here. What else may kill one, as storms of changes do,
 has a dead controller's requests refused.
 """
 

@@ -42,6 +42,6 @@ async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> N
 
 async def lives(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue("2", preemption=PREEMPTING)
-    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True, **ON) as w:
+    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, **ON) as w:
         await define(w, JOB_SET)
         await kill_before_each(w, writes, a_life, more_than=7)

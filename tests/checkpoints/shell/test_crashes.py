@@ -13,8 +13,6 @@ from queueing.apiserver.resources.resource import Resource
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.simulation.cluster import simulate
 from queueing.apiserver.wire.call import HttpRequest
-from queueing.kube.client import Client
-from queueing.kube.config import Cluster
 from tests.checkpoints.shell.save_harness import (
     Pods,
     Reply,
@@ -25,6 +23,7 @@ from tests.checkpoints.shell.save_harness import (
     says,
     urgent,
 )
+from tests.controller.direct import DirectClient
 from tests.controller.gangs.gang_harness import CONTROLLER, WRITES, GangWorld
 from tests.controller.harness import CLOCK, NODE, Wire, another_clock, define, false, true
 
@@ -84,12 +83,12 @@ async def saving_world(
     async with (
         serve(intercept=intercept, clock=CLOCK.now) as server,
         simulate(server.store, nodes=[NODE], speed=50.0, clock=another_clock),
-        Client(Cluster.plain(server.url), user_agent="test") as client,
+        DirectClient(server, user_agent="test") as client,
     ):
         define(server, definitions)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
         server.load([namespace, *objects(**spec)])
-        world = SavingWorld(server, client, {})
+        world = SavingWorld(server, client, {}, http=False)
         world.watch()
         place.append(world)
         async with asyncio.TaskGroup() as group:

@@ -88,7 +88,7 @@ async def test_so_is_a_kill_between_any_two_writes(definitions: list[Wire]) -> N
 
 async def lives(writes: range, definitions: list[Wire]) -> None:
     queue = cluster_queue(str(QUOTA), **PREEMPTS)
-    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH, http=True) as w:
+    async with gang_world(definitions, queue, LOCAL_QUEUE, HIGH) as w:
         wrong = watched(w)
         await kill_before_each(w, writes, a_life, more_than=10)
         assert wrong == []

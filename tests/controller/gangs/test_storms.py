@@ -72,12 +72,15 @@ ALL: tuple[Deed, ...] = (
 
 
 def is_at_rest(w: GangWorld) -> bool:
-    """Say whether nothing more will be written: the gang runs, or is not complete."""
+    """Say whether nothing more will be written: the gang runs, or is not complete.
+
+    Who left it may run alone.
+    """
     jobs = [one for one in w.guard.jobs.values() if one["metadata"]["name"] in NAMES]
     agreeing = [one for one in jobs if is_member(one)]
     if len(agreeing) == len(NAMES):
         return is_whole(w)
-    return not w.guard.workloads or not any(running(one) for one in jobs)
+    return not w.guard.workloads or not any(running(one) for one in jobs if is_labelled(one))
 
 
 def has_moved(w: GangWorld, seen: int) -> bool:

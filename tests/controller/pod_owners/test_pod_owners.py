@@ -1,5 +1,6 @@
 """StatefulSets and LeaderWorkerSets: their pods are queued as groups (embedded API server)."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import jsonpatch
 import msgspec
 
+from queueing.apiserver.memory.history import WatchEvent
 from queueing.kinds.registry import kind_of
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, PODS, Resource
 from queueing.webhooks.marking import marking
 from queueing.webhooks.rules import OF_MUTATIONS, bound, program_of
 from queueing_api.queueing.v1alpha1.queueable_kind import ThroughPods
-from tests.controller.harness import MakeWorld, World, false, job, true
+from tests.controller.harness import WAIT_S, MakeWorld, World, false, job, true
 from tests.controller.pod_owners.actor import (
     FIRST,
     LEADER_WORKER_SETS,
@@ -227,8 +229,16 @@ async def test_pods_that_an_update_is_about_to_replace_do_not_hold_it_up(
         await w.make(job("after", cpu="0", seconds=1))
         await w.workload("after", true("Finished"))
         assert gated(await w.get("Pod", "web-0"))
+        let_go = asyncio.Event()
+
+        def changed(_: object, event: WatchEvent) -> None:
+            if event.after["metadata"]["name"] == "web-0" and not gated(event.after):
+                let_go.set()  # without quota it is deleted at once
+
+        w.server.store.on_change(changed)
         await w.client.patch_merge(target, {"status": {"updateRevision": "web-2"}})
-        await w.until("Pod", "web-0", lambda one: not gated(one))
+        async with asyncio.timeout(WAIT_S):
+            await let_go.wait()
         assert not held(await workload(w, "statefulset-web-"))
 
 
