@@ -26,7 +26,8 @@ from tests.controller.harness import (
 from tests.news import soon_after
 
 PRODUCT = str(Path(queueing.__file__).parent) + "/"
-SERVER = f"{PRODUCT}apiserver/"
+BESIDE = (f"{PRODUCT}apiserver/", f"{PRODUCT}testing/")
+"""What plays the server, and the loop of the test."""
 MODULES_MAX = 90
 CALLS_MAX = 670
 ABSENT = {
@@ -69,7 +70,7 @@ class Way:
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         path = frame.f_code.co_filename
-        ours = path.startswith(PRODUCT) and not path.startswith(SERVER)
+        ours = path.startswith(PRODUCT) and not path.startswith(BESIDE)
         if event == "call" and ours and frame.f_lasti <= _GOES_ON and not _is_of_a_loop():
             self.calls[path.removeprefix(PRODUCT), frame.f_code.co_qualname] += 1
 
