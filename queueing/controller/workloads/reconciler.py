@@ -237,13 +237,10 @@ class WorkloadReconciler:
     def _note_admission(self, workload: Workload, now: float) -> None:
         admission = workload.status.admission
         reserved = workload.status.changed("QuotaReserved")
-        waited = 0.0 if reserved is None else now - reserved
-        self._events.workload(
-            workload.metadata,
-            "Admitted",
-            f"Admitted by ClusterQueue {admission.cluster_queue if admission else ''},"
-            f" wait time since reservation was {waited:.0f}s",
-        )
+        waited_s = 0.0 if reserved is None else now - reserved
+        queue = admission.cluster_queue if admission else ""
+        told = admissions.admission_message(queue, waited_s)
+        self._events.workload(workload.metadata, "Admitted", told)
 
     def _wanted_checks(self, fact: WorkloadFact) -> Sequence[str] | None:
         """Return the admission checks that a reservation needs; None when its queue is gone."""

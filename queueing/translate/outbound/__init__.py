@@ -6,6 +6,5 @@ them.
 
 `workloads` has a function per step of a Workload's life, and `admissions` those that give it quota,
 places and `checks`; `variants` has those of concurrent admission. `queues` has the statuses of
-queues and cohorts, `pods` what is written to pods. All build on
-`conditions`.
+queues and cohorts, `pods` what is written to pods. All build on `conditions`.
 """
