@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
-# The fast tests spend two thirds of their time waiting for controllers and servers that they run.
-FAST_WORKERS ?= $(shell expr 3 '*' $(WORKERS))
+# Some fast tests wait for processes and connections. Each worker costs some seconds: it collects all tests.
+FAST_WORKERS ?= $(shell expr 2 '*' $(WORKERS))
 # Each has a control plane of its own and mostly waits; on a cluster of yours one test runs at a time.
 E2E_WORKERS ?= $(if $(KUBECONFIG_E2E)$(KUBECONFIG),0,2)
 ARGS ?=
