@@ -160,7 +160,11 @@ class Ledger:
         if new.holder.parts:
             new = replace(new, holder=self.users.priced(new.holder))
         if old is not None:
-            if old.decision is None and is_same(old, new):
+            same = is_same(old, new)
+            if same and old.decision is None:
+                return
+            if same and self.turns is None and not new.holder.parts:
+                self._confirm(new)
                 return
             self._note_arrival(old, new)
             self._withdraw(old)
@@ -170,6 +174,13 @@ class Ledger:
             self._price_others(old)
             self._note_change(old, new)
         self._price_others(new)
+
+    def _confirm(self, charge: Charge) -> None:
+        """Replace an assumed charge by a fact that says the same: no sums change."""
+        roll, key = self.rolls[charge.holder.queue], charge.holder.key
+        self.charges[key] = roll.charges[key] = charge
+        roll.forget()
+        self.changes.newcomers.add(charge.holder.queue)
 
     def discharge(self, key: Key) -> Charge | None:
         """Release what a workload holds; return its charge, None if it held nothing."""
