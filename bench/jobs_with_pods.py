@@ -19,6 +19,7 @@ from bench.results import TIMES, Result
 from bench.stage import LIMIT_S, USER, client_of, log_of, running_product
 from bench.submitters import (
     FLOOR_CLIENTS,
+    Job,
     JobWatch,
     Wire,
     admission,
@@ -34,7 +35,6 @@ from e2e.writes import AuditLog, by_kind
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Reflector
-from queueing.translate.wire.jobs import Job
 
 SLOTS = 40
 RUNS_S = 1.0

@@ -12,7 +12,7 @@ from queueing.core.topology.assignment import HOSTNAME
 from queueing.kube import resources
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Modified, Reflector, WatchEvent
-from queueing.translate.wire.jobs import Job
+from queueing.translate.wire import meta
 from queueing.translate.wire.workloads import Workload
 
 FLOOR_CLIENTS = 32
@@ -157,6 +157,26 @@ class Teams:
         self._left -= 1
         if not self._left:
             self._done.set()
+
+
+class JobSpec(meta.Wire, frozen=True):
+    """Whether a Job runs."""
+
+    suspend: bool = False
+
+
+class JobStatus(meta.Wire, frozen=True):
+    """Whether it has ended."""
+
+    conditions: list[meta.Condition] = []  # noqa: RUF012 - msgspec copies it
+
+
+class Job(meta.Wire, frozen=True):
+    """What is read of a Job."""
+
+    metadata: meta.Meta
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
 
 
 @dataclass(slots=True)

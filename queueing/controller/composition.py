@@ -53,7 +53,6 @@ from queueing.kube.pressure import PATIENCE_SHARE, Pressure, Window
 from queueing.kube.reflector import Reflector, WatchEvent
 from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.jobs.pods.view import Pods, read_pod
 from queueing.translate.wire import queues
@@ -200,9 +199,7 @@ class Parts:
 
     def _make_queueable_kinds(self) -> QueueableKinds:
         built_in = [one.names.group_kind for one in self._rules.kinds]
-        return QueueableKinds(
-            self.term, self.kinds, [batch.KIND.group_kind, *built_in], self._around.described
-        )
+        return QueueableKinds(self.term, self.kinds, built_in, self._around.described)
 
     def _make_devices(self) -> device_composition.Devices:
         memory = self.objects.devices
@@ -240,12 +237,10 @@ class Parts:
             quiescence=Quiescence(self.writes, self._around.clock),
         )
 
-    def reflectors_of_jobs(self) -> Iterator[tuple[Reflector[Any], str]]:
-        """Yield what follows Jobs and, if they are queued, pods."""
-        client = self._around.client
-        yield watches.reflector_of_jobs(client, self.pump)
+    def reflectors_of_pods(self) -> Iterator[tuple[Reflector[Any], str]]:
+        """Yield what follows pods, if they are queued."""
         if self._rules.pods is not Pods.NONE:
-            yield watches.reflector_of_pods(client, self.pump, self._read_pod)
+            yield watches.reflector_of_pods(self._around.client, self.pump, self._read_pod)
 
     def on_flavor(self, event: WatchEvent[queues.ResourceFlavor]) -> None:
         self.devices.on_resource_flavor(event)

@@ -21,7 +21,7 @@ from queueing.kube.errors import KubeError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS, RESOURCE_CLAIMS
 from queueing.observe.spans import Placed
-from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.slices import name_on_pods, slice_name
 from queueing.translate.jobs.view import JobView
@@ -48,7 +48,7 @@ async def pods_of_job(client: Client, job: JobView, workload: Workload, kind: ty
 
     Raises KubeError.
     """
-    if job.kind == batch.KIND:
+    if job.kind == BATCH_JOB:
         return await pods_of(client, job.metadata.namespace, [job.metadata.uid], kind)
     return await started_pods(client, part_for(job, workload), kind)
 

@@ -57,7 +57,7 @@ class Session:
         # Devices first: the facts of ResourceFlavors and Workloads depend on them.
         await parts.devices.follow(group, client)
         reflectors = list(watches.reflectors(client, parts.pump, parts.admin, parts.on_flavor))
-        reflectors += parts.reflectors_of_jobs()
+        reflectors += parts.reflectors_of_pods()
         for reflector, name in reflectors:
             group.create_task(reflector.run(), name=f"reflector {name}")
         ours = [

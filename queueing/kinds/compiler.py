@@ -6,6 +6,8 @@ its field.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
 
 import msgspec
 from pydantic import BaseModel
@@ -13,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from queueing.kinds.expressions import Expression, ExpressionError, expression
 from queueing.kinds.hooks import NO_HOOKS, Hooks
-from queueing.kinds.paths import Names, Steps, spelled, steps
+from queueing.kinds.paths import Names, Step, Steps, attributes, spelled, steps
 from queueing.kinds.reads import EACH
 from queueing.kinds.rules import (
     CONDITIONS,
@@ -25,8 +27,9 @@ from queueing.kinds.rules import (
     CompiledPodSet,
     CompiledState,
 )
-from queueing.kinds.shapes import METADATA, Detach, Shape, detacher, struct_of
+from queueing.kinds.shapes import METADATA, Change, Shape, detacher, plainer, struct_of
 from queueing.translate.jobs.composition import JobKind
+from queueing.translate.wire.meta import Meta
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,
     PodSetRule,
@@ -75,7 +78,20 @@ class Kind:
     """Of kinds that are queued through their pods: whether none of them runs."""
     shape: type[msgspec.Struct]
     decoder: "msgspec.json.Decoder[msgspec.Struct]" = field(repr=False, compare=False)
-    detach: Detach | None = field(repr=False, compare=False)
+    detach: Change | None = field(repr=False, compare=False)
+    plain: Change = field(repr=False, compare=False)
+    """Returns what is read of an object, but of its metadata, as plain values without templates."""
+    metadata: Mapping[Step, str] = field(repr=False, compare=False)
+    """The fields of metadata that expressions read, with their attributes."""
+    request: Change = field(repr=False, compare=False)
+    """Returns what is read of an object, but of its metadata and status."""
+    is_told_by_fields: bool
+    """Whether objects of which the same is read say the same, whatever their templates are.
+
+    Some hooks look into templates, or at other objects. That of a pod has its gates.
+    """
+    answers: dict[bytes, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What is remembered of objects, by what was read of them."""
     reads: Mapping[Names, Steps] = field(repr=False, compare=False)
     """Paths that are read of an object, each with the first field of the description that says so;
     entries of a list or map are the step `*`."""
@@ -95,6 +111,11 @@ def names_of(spec: QueueableKindSpec) -> JobKind:
     """Return the names of a described kind."""
     named = spec.resource
     return JobKind(api_version=named.api_version, kind=named.kind, plural=named.plural)
+
+
+def _request(shape: type[msgspec.Struct]) -> Change:
+    names = [one for one in shape.__struct_fields__ if one not in (METADATA, STATUS)]
+    return attrgetter(*names) if names else lambda _: ()
 
 
 def _fields(rule: BaseModel) -> dict[str, FieldInfo]:
@@ -122,6 +143,7 @@ class _Compilation:
         self._root = Shape()
         self._problems: list[Problem] = []
         self._reads: dict[Names, Steps] = {}
+        self._metadata: dict[Step, str] = {}
 
     def kind(self) -> Kind:
         spec = self._spec
@@ -156,8 +178,16 @@ class _Compilation:
             shape=shape,
             decoder=msgspec.json.Decoder(shape),
             detach=detacher(self._root),
+            plain=plainer(self._root) or dict,
+            metadata=self._metadata,
+            request=_request(shape),
+            is_told_by_fields=self._is_told_by_fields(),
             reads=self._reads,
         )
+
+    def _is_told_by_fields(self) -> bool:
+        hooks, by_gate = self._hooks, self._spec.suspend.gate is not None
+        return not (by_gate or hooks.pod_sets or hooks.related or hooks.uncharged)
 
     def _suspension(self) -> CompiledState | None:
         suspend, at = self._spec.suspend, ("spec", "suspend")
@@ -169,7 +199,7 @@ class _Compilation:
         for index, path in enumerate(suspend.reset):
             if steps(path)[0] != STATUS:
                 self._problems.append(Problem((*at, "reset", index), "must be a field of status"))
-            self._root.read(steps(path))
+            self._root.lay_aside(steps(path))
         if suspend.through_pods is None:
             return None
         for index, path in enumerate(suspend.through_pods.templates):
@@ -252,7 +282,11 @@ class _Compilation:
 
     def _state(self, rule: StateRule, at: Steps) -> CompiledState:
         if rule.condition is not None:
-            self._read(CONDITIONS, (*at, "condition"))
+            conditions = self._root.each(CONDITIONS, keyed=False)
+            for name in ("type", "status", "message"):
+                conditions.read((name,))
+            conditions.lay_aside(("lastTransitionTime",))
+            self._reads.setdefault(CONDITIONS, (*at, "condition"))
         names = (
             ("expression", "succeeded", "message") if isinstance(rule, EndRule) else ("expression",)
         )
@@ -286,7 +320,10 @@ class _Compilation:
             self._problems.append(Problem(at, str(error)))
             return None
         for root, *path in sorted(found.reads):
-            if root == OBJECT and path[0] != METADATA:
+            if root == OBJECT and path[0] == METADATA:
+                known = attributes(Meta)
+                self._metadata |= {one: known[one] for one in path[1:2] or known if one in known}
+            elif root == OBJECT:
                 self._read(tuple(path), at)
             elif root == ITEM and entry is not None:
                 entry.place.read(path)

@@ -70,6 +70,16 @@ class PodGroups:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What a status says that counts all pods, also those that are about to end."""
+
+    running: Callable[[Seen], int]
+    """Returns how many run."""
+    ready: Callable[[Seen], int]
+    """Returns how many are ready, or have succeeded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """Functions beside a description; each is None where the description says all."""
 
@@ -84,6 +94,8 @@ class Hooks:
     are asked for than a Workload may have, and one."""
     reclaimable: Callable[[Seen], Mapping[str, int]] | None = None
     """Returns how many pods of each set will never be needed again."""
+    counts: Counts | None = None
+    """Of a kind whose status tells of all pods. Of others, pods are listed before quota is free."""
     uncharged: Callable[[Seen], Iterable[str]] | None = None
     """Yields parts of an object whose pods, if they have any, are in no pod set."""
     start: Callable[[Seen, Document, Sequence[Injection]], None] | None = None

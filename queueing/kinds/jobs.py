@@ -1,4 +1,4 @@
-"""An object of a described kind as the controller sees it: the same view as of a batch/v1 Job.
+"""An object of a described kind as the controller sees it.
 
 What expressions say of an object is asked once, when it is read, and kept. What cannot be read of
 it is a text in its view, and concerns no other object: pod sets that cannot be read are none, so
@@ -14,18 +14,17 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
-from queueing.core.names import Key
 from queueing.kinds import starting
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.paths import spelled
-from queueing.kinds.pod_sets import MissingError, PodSet, UnreadableError
-from queueing.kinds.view import Ended, View, read
+from queueing.kinds.pod_sets import MissingError, UnreadableError, with_templates_of
+from queueing.kinds.view import View, read
 from queueing.translate import labels
 from queueing.translate.jobs.injection import ConflictError, Injection, Original
 from queueing.translate.jobs.patches import Patch
 from queueing.translate.jobs.pod_sets import equivalent
-from queueing.translate.jobs.view import End, JobPodSet, JobView
+from queueing.translate.jobs.view import JobPodSet, JobView
 from queueing.translate.wire.meta import Identified, Wire
 from queueing.translate.wire.workloads import Workload
 
@@ -45,6 +44,7 @@ class _KeptWorkload(Wire, frozen=True):
 
 
 _kept = msgspec.json.Decoder(_KeptWorkload)
+_encode = msgspec.json.encode
 _identified = msgspec.json.Decoder(Identified)
 
 
@@ -53,14 +53,13 @@ class DescribedJob(JobView):
     """An object of a described kind; `source` is what its description makes of it."""
 
     source: View
-    priority: str = ""
     lacking: bool = False
     """Another object that says what it asks for does not exist."""
 
     @property
     @override
     def priority_class(self) -> str:
-        return self.priority
+        return self.source.priority_class if self.pod_sets else ""
 
     @property
     @override
@@ -75,12 +74,29 @@ class DescribedJob(JobView):
     @property
     @override
     def tells_of_all_pods(self) -> bool:
-        return False
+        return self.source.kind.hooks.counts is not None
 
     @property
     @override
     def needs_stored(self) -> bool:
-        return True
+        return not self.tells_of_all_pods
+
+    @property
+    @override
+    def suspension_seen(self) -> float | None:
+        return self.source.since("Suspended")
+
+    @override
+    def only_waits_as(self, before: JobView | None) -> bool:
+        if before is None or not self.suspended or not isinstance(before, DescribedJob):
+            return False
+        version = self.metadata.resource_version
+        known = msgspec.structs.replace(before.metadata, resource_version=version)
+        return (
+            self.metadata == known
+            and _request(self) == _request(before)
+            and not (self.was_started or self.reset() or before.reset())
+        )
 
     @override
     def wire_pod_sets(self) -> list[dict[str, Any]]:
@@ -99,7 +115,7 @@ class DescribedJob(JobView):
 
     @override
     def suspension(self, *, mark: bool) -> Patch | None:
-        return starting.suspend(self.source)
+        return starting.suspend(self.source, mark=mark and self.tells_of_all_pods)
 
     @override
     def reset(self) -> Patch | None:
@@ -108,16 +124,21 @@ class DescribedJob(JobView):
     @property
     @override
     def was_started(self) -> bool:
+        for one in self.pod_sets:
+            if labels.POD_WORKLOAD in one.template.metadata.annotations:
+                return True
         return self.source.annotates_pods(labels.POD_WORKLOAD)
 
     @property
     @override
     def marks_its_start(self) -> bool:
-        return True
+        return not self.tells_of_all_pods
 
     @override
     def differs(self, workload: Workload) -> bool:
-        return self.source.annotates_pods(labels.POD_WORKLOAD, workload.metadata.name)
+        if self.marks_its_start:
+            return self.source.annotates_pods(labels.POD_WORKLOAD, workload.metadata.name)
+        return self.undo(workload, b"") is not None
 
     @override
     def standing_on(self, workload: Workload) -> JobView:
@@ -128,11 +149,11 @@ class DescribedJob(JobView):
         if not self.pod_sets:
             return starting.suspend(self.source)
         names = {one.name for one in workload.spec.pod_sets}
-        originals = [
-            Original(template=one.template, count=one.count)
-            for one in _kept.decode(stored).spec.pod_sets
-            if one.name in names
-        ]
+        if self.needs_stored:
+            kept = [one for one in _kept.decode(stored).spec.pod_sets if one.name in names]
+        else:
+            kept = msgspec.convert(msgspec.to_builtins(workload.spec.pod_sets), list[_Kept])
+        originals = [Original(template=one.template, count=one.count) for one in kept]
         return starting.undo(self.source, originals)
 
 
@@ -140,14 +161,23 @@ Find = Callable[[Related], Mapping[str, Any] | None]
 """Returns the object that an object cannot be read without; None while there is none."""
 
 
-def read_job(kind: Kind, data: bytes | msgspec.Raw, find: Find) -> DescribedJob:
+Known = Callable[[View], "DescribedJob | None"]
+"""Returns an object that was read already, in this version or a later one; None if it was not."""
+
+
+def read_job(
+    kind: Kind, data: bytes | msgspec.Raw, find: Find, known: Known = lambda _: None
+) -> DescribedJob:
     """Read an object, which is kept. Raises msgspec.ValidationError for what has no metadata."""
     try:
-        found = read(kind, data, kept=True).beside(find)
+        found = read(kind, data, kept=True)
     except UnreadableError as error:
         meta = _identified.decode(data).metadata
         return _unreadable(View(kind, kind.shape(metadata=meta)), error)
-    return described(found)
+    seen = known(found)
+    if seen is not None:
+        return seen
+    return described(found if kind.hooks.related is None else found.beside(find))
 
 
 def names(job: DescribedJob, related: Related) -> bool:
@@ -170,48 +200,96 @@ _QUESTIONS: tuple[tuple[str, Any], ...] = (
     ("active", True),
     ("suspended", False),
     ("ready", False),
-    ("priority_class", ""),
     ("ignored", False),
     ("uncharged", ""),
+    ("running_pods", None),
+    ("ready_pods", None),
 )
 """What a view is asked, each with what is supposed where it cannot tell."""
 
 
+_REMEMBERED, _REMEMBERED_BYTES = 1024, 4096
+"""For how many different objects of a kind is remembered what they say, and up to which size."""
+
+
 def described(found: View) -> DescribedJob:
     """Return what a description says of an object, all of it asked now."""
-    said: dict[str, Any] = {}
-    told: list[UnreadableError] = []
-    for question, supposed in _QUESTIONS:
-        try:
-            said[question] = getattr(found, question)
-        except UnreadableError as error:
-            said[question] = supposed
-            told.append(error)
+    said, told = _said(found)
     free: Mapping[str, int] = said["reclaimable"]
-    pod_sets = tuple([_pod_set(one, free) for one in said["pod_sets"]])
-    meta, running = found.metadata, 0
-    if said["active"]:
-        for one in pod_sets:
-            running += one.count - one.reclaimable
+    found.known_pod_sets = said["pod_sets"]
+    pod_sets = tuple(
+        [
+            JobPodSet(
+                name=one.name,
+                count=one.count,
+                least=one.min_count,
+                encoded_template=one.template,
+                reclaimable=min(free.get(one.name, 0), one.count),
+                first_index=one.first_index,
+            )
+            for one in said["pod_sets"]
+        ]
+    )
+    meta, counted = found.metadata, found.kind.hooks.counts is not None
+    running = said["running_pods"]
+    if running is None:
+        needed = [one.count - one.reclaimable for one in pod_sets] if said["active"] else ()
+        running = sum(needed)
     return DescribedJob(
         kind=found.kind.names,
         metadata=meta,
-        key=key_of(found.kind, meta.namespace, meta.name),
+        key=found.kind.names.key(meta.key),
         suspended=said["suspended"],
-        stopping=False,
+        stopping=counted and meta.annotations.get(labels.STOPPING) == "true",
         pod_sets=pod_sets,
         running_pods=running,
         active=said["active"],
         ready=said["ready"],
-        end=_end(said["ended"]),
+        end=said["ended"],
         source=found,
         problem="; ".join(dict.fromkeys(_problem(found.kind, one) for one in told)) if told else "",
-        priority=said["priority_class"],
         ignored=said["ignored"],
         on_hold=said["on_hold"],
         uncharged=said["uncharged"],
+        ready_pods=said["ready_pods"],
         lacking=any(isinstance(one, MissingError) for one in told) if told else False,
     )
+
+
+def _said(found: View) -> tuple[Mapping[str, Any], Sequence[UnreadableError]]:
+    """Return the answers of an object, and why some of them are only supposed.
+
+    Objects of which the same is read say the same, as thousands of jobs do: one of them is asked.
+    """
+    kind = found.kind
+    if not kind.is_told_by_fields:
+        return _asked(found)
+    fingerprint = _encode(found.fields())
+    known = kind.answers.get(fingerprint)
+    if known is not None:
+        try:
+            return {**known, "pod_sets": with_templates_of(found.struct, known["pod_sets"])}, ()
+        except UnreadableError:
+            return _asked(found)
+    said, told = _asked(found)
+    if not told and len(fingerprint) <= _REMEMBERED_BYTES:
+        if len(kind.answers) >= _REMEMBERED:
+            kind.answers.clear()
+        kind.answers[fingerprint] = said
+    return said, told
+
+
+def _asked(found: View) -> tuple[Mapping[str, Any], Sequence[UnreadableError]]:
+    asked = found.anew(found.known_pod_sets)  # so that nothing is kept of how it was found out
+    said: dict[str, Any] = {}
+    told: list[UnreadableError] = []
+    for question, supposed in _QUESTIONS:
+        try:
+            said[question] = getattr(asked, question)
+        except UnreadableError as error:
+            said[question] = supposed
+            told.append(error)
+    return said, told
 
 
 def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
@@ -219,7 +297,7 @@ def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
     return DescribedJob(
         kind=bare.kind.names,
         metadata=bare.metadata,
-        key=key_of(bare.kind, bare.metadata.namespace, bare.metadata.name),
+        key=bare.kind.names.key(bare.metadata.key),
         suspended=False,
         stopping=False,
         pod_sets=(),
@@ -233,25 +311,10 @@ def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
     )
 
 
-def key_of(kind: Kind, namespace: str, name: str) -> Key:
-    """Return the key of an object of a kind."""
-    named = kind.names
-    return Key(f"{namespace}/{name} {named.kind}.{named.group}")
-
-
-def _pod_set(one: PodSet, free: Mapping[str, int]) -> JobPodSet:
-    return JobPodSet(
-        name=one.name,
-        count=one.count,
-        least=one.min_count,
-        encoded_template=one.template,
-        reclaimable=min(free.get(one.name, 0), one.count),
-        first_index=one.first_index,
-    )
-
-
-def _end(found: Ended | None) -> End | None:
-    return None if found is None else End(found.succeeded, found.message)
+def _request(job: DescribedJob) -> tuple[Any, ...]:
+    """Return what an object asks for, and says of its state."""
+    said = job.active, job.end, job.problem, job.ignored, job.on_hold, job.uncharged
+    return job.source.kind.request(job.source.struct), said
 
 
 def _problem(kind: Kind, error: UnreadableError) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -12,8 +13,7 @@ from queueing.kinds.expressions import NoValueError
 from queueing.kinds.paths import ABSENT, Step, Steps, child, spelled, steps, value_at
 from queueing.kinds.rules import COUNT, ITEM, KEY, OBJECT, CompiledPodSet
 from queueing.translate.jobs.pod_sets import each_name_once, topology_request
-from queueing.translate.wire.meta import Wire
-from queueing.translate.wire.pods import PodTemplate
+from queueing.translate.jobs.view import decoded
 from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, PodPlaces
 
 COUNT_MAX = 2**31 - 1
@@ -22,7 +22,6 @@ _NAME = re.compile(r"(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _encode = msgspec.json.encode
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _mapping = msgspec.json.Decoder(dict[str, Any])
-_annotated = msgspec.json.Decoder(PodTemplate)
 
 
 class UnreadableError(ValueError):
@@ -51,8 +50,7 @@ class Places:
     """Path of the template that has them all; None when they are fields of their own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodSet:
+class PodSet(msgspec.Struct, frozen=True, kw_only=True):
     """Pods of one shape, as an object asks for them."""
 
     name: str
@@ -79,10 +77,12 @@ class PodSet:
     def wire(self) -> dict[str, Any]:
         """Return it as a Workload holds it."""
         template = clean(self.template, self.rule.rule.controller_labels)
+        annotations: Mapping[str, str] = {}
         if self.rule.rule.spec_only:
             template = {"spec": template["spec"]}
+        else:
+            annotations = decoded(bytes(self.template)).metadata.annotations
         found: dict[str, Any] = {"name": self.name, "count": self.count, "template": template}
-        annotations = _annotated.decode(_encode(template)).metadata.annotations
         found |= topology_request(annotations, self._indexes())
         return found | ({"minCount": self.min_count} if self.min_count is not None else {})
 
@@ -99,6 +99,7 @@ class PodSet:
         return {name: value for name, value in named.items() if value is not None}
 
 
+@cache
 def template_places(template: Steps) -> Places:
     """Return the places of a pod template."""
     return Places(
@@ -200,6 +201,19 @@ def _pod_set(
     )
 
 
+def with_templates_of(struct: msgspec.Struct, pod_sets: Iterable[PodSet]) -> tuple[PodSet, ...]:
+    """Return pod sets with the templates that stand at their places in another object.
+
+    Raises UnreadableError.
+    """
+    found = []
+    for one in pod_sets:
+        template = _template(one.rule, struct, one.item, hooked=False)
+        found.append(msgspec.structs.replace(one, template=template))
+        _check_template(found[-1])
+    return tuple(found)
+
+
 def needless(one: PodSet, known: Mapping[str, Any]) -> int:
     """Return how many pods of a set will never be needed again. Raises UnreadableError.
 
@@ -295,21 +309,10 @@ def _asked(rule: CompiledPodSet, field: str, variables: Mapping[str, Any], item:
         raise UnreadableError((*rule.at, field), problem, item) from error
 
 
-class _Spec(Wire, frozen=True):
-    containers: list[msgspec.Raw] | None = None
-
-
-class _Template(Wire, frozen=True):
-    spec: _Spec = _Spec()
-
-
-_containers = msgspec.json.Decoder(_Template)
-
-
 def _check_template(one: PodSet) -> None:
     where = (*one.item, *one.rule.template)
     try:
-        found = _containers.decode(one.template).spec.containers
+        found = decoded(bytes(one.template)).spec.containers
     except msgspec.ValidationError as error:
         problem = f"is no pod template: {error}"
         raise UnreadableError((*one.rule.at, "template"), problem, where) from error

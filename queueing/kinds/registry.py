@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
+import msgspec
+
 from queueing.kinds.builtin import (
     appwrapper,
     deployment,
@@ -23,6 +25,7 @@ from queueing.kinds.builtin import (
 )
 from queueing.kinds.compiler import Kind, compiled, names_of
 from queueing.kinds.frameworks import Framework
+from queueing.kinds.jobs import DescribedJob, read_job
 from queueing.translate.jobs.composition import GroupKind, JobKind
 from queueing.translate.jobs.pods.view import Pods
 
@@ -76,11 +79,11 @@ def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple
 
 
 def queued_kinds(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Kind, ...]:
-    """Return those kinds but batch/v1 Job, ready to read objects.
+    """Return those kinds, ready to read objects.
 
     Left out are kinds whose pods are queued one by one: nobody looks at their objects.
     """
-    on = (kind_of(one.name) for one in frameworks_on(frameworks, gates) if one.name != JOB)
+    on = (kind_of(one.name) for one in frameworks_on(frameworks, gates))
     return tuple(
         kind
         for kind in on
@@ -121,3 +124,8 @@ def kind_of(framework: str) -> Kind:
     """Return a built-in kind, compiled when it is first asked for. Raises KeyError."""
     one = FRAMEWORKS[framework]
     return compiled(one.spec, one.hooks)
+
+
+def read_batch_job(data: bytes | msgspec.Raw) -> DescribedJob:
+    """Read a batch/v1 Job. Raises msgspec.ValidationError for what has no metadata."""
+    return read_job(kind_of(JOB), data, lambda _: None)

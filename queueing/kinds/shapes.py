@@ -36,6 +36,8 @@ class Shape:
     """Whether everything below is decoded to plain values."""
     encoded: bool = False
     """Whether the value stays as it was sent."""
+    aside: bool = False
+    """Whether nothing that is said of an object depends on the value."""
 
     def at(self, path: Sequence[str]) -> "Shape":
         """Return the place at a path, which from now on is decoded."""
@@ -64,8 +66,15 @@ class Shape:
     def read(self, path: Sequence[str]) -> None:
         """Decode what is at a path to plain values."""
         place = self.at(path)
+        place.aside = False
         if path[-1:] != (EACH,):
             place.encoded, place.whole = False, True
+
+    def lay_aside(self, path: Sequence[str]) -> None:
+        """Decode what is at a path, but let no expression see it, unless one reads it."""
+        place = self.at(path)
+        if not place.whole:
+            place.whole = place.aside = True
 
     def keep(self, path: Sequence[str]) -> None:
         """Keep what is at a path as it was sent, unless something of it is read."""
@@ -106,10 +115,39 @@ def struct_of(shape: Shape, name: str) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, fields, rename=spelled, frozen=True, kw_only=True, gc=False)
 
 
-Detach = Callable[[Any], Any]
+Change = Callable[[Any], Any]
 
 
-def detacher(shape: Shape) -> Detach | None:
+def plainer(shape: Shape) -> Change | None:
+    """Return what makes a decoded value a plain one; None if it is.
+
+    Pod templates are left out, and what is laid aside.
+    """
+    if shape.encoded or shape.aside:
+        return _left_out
+    if shape.whole:
+        return None
+    if shape.items is not None:
+        return _of_entries(plainer(shape.items), keyed=shape.keyed)
+    fields = [(key, attribute(key), plainer(one)) for key, one in shape.children.items()]
+    kept = [one for one in fields if one[2] is not _left_out]
+
+    def plain(value: Any) -> dict[str, Any]:
+        found = {}
+        for key, name, inner in kept:
+            one = getattr(value, name)
+            if one is not None and one is not msgspec.UNSET:
+                found[key] = one if inner is None else inner(one)
+        return found
+
+    return plain
+
+
+def _left_out(_: Any) -> None:
+    """Stand for what no expression reads."""
+
+
+def detacher(shape: Shape) -> Change | None:
     """Return what takes a decoded value's hold on the message that it came in; None if it has none.
 
     Values that are kept are detached: else each would keep a whole list of objects in memory.
@@ -117,7 +155,7 @@ def detacher(shape: Shape) -> Detach | None:
     if shape.whole:
         return None
     if shape.encoded:
-        return lambda value: value if value is msgspec.UNSET else value.copy()
+        return msgspec.Raw.copy
     if shape.items is not None:
         return _of_entries(detacher(shape.items), keyed=shape.keyed)
     inner = [
@@ -126,22 +164,18 @@ def detacher(shape: Shape) -> Detach | None:
     return _of_fields(inner) if inner else None
 
 
-def _of_entries(each: Detach | None, *, keyed: bool) -> Detach | None:
+def _of_entries(each: Change | None, *, keyed: bool) -> Change | None:
     if each is None:
         return None
 
-    def detach(value: Any) -> Any:
-        if value is msgspec.UNSET:
-            return value
+    def changed(value: Any) -> Any:
         return {k: each(v) for k, v in value.items()} if keyed else [each(one) for one in value]
 
-    return detach
+    return changed
 
 
-def _of_fields(inner: Sequence[tuple[str, Detach]]) -> Detach:
+def _of_fields(inner: Sequence[tuple[str, Change]]) -> Change:
     def detach(value: Any) -> Any:
-        if value is msgspec.UNSET:
-            return value
         for name, one in inner:
             found = getattr(value, name)
             if found is not msgspec.UNSET:  # nobody else has seen the value yet

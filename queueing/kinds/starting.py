@@ -1,20 +1,25 @@
-"""What a start adds to an object, and its exact inverse, as patches.
+"""What a start adds to an object, and its exact inverse, as the smallest patches.
+
+A merge patch replaces lists whole, so what is inside a list of objects is sent as a JSON patch.
 
 Invariant: for every object, what `start` and then `undo` change of it is nothing, to the byte; only
 an empty map at a place outside a template, which a start found, is left out afterwards.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from queueing.kinds.changes import changes, patch_of
 from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import NoValueError
-from queueing.kinds.paths import ABSENT, put, steps
+from queueing.kinds.paths import ABSENT, Step, Steps, put, steps
 from queueing.kinds.pod_sets import PodSet, UnreadableError
 from queueing.kinds.templates import Document, inject, restore
 from queueing.kinds.view import View
+from queueing.translate import labels
 from queueing.translate.jobs.injection import ConflictError, Injection, Original
-from queueing.translate.jobs.patches import Patch
+from queueing.translate.jobs.patches import JsonPatch, MergePatch, Patch
+
+_MARK = ("metadata", "annotations", labels.STOPPING)
 
 
 class NeverSuspendedError(ValueError):
@@ -27,7 +32,8 @@ def start(view: View, added: Sequence[Injection]) -> list[Patch]:
     Two where the additions must be written first; none for an object that is queued through its
     pods. Raises ConflictError when the object contradicts the admission.
     """
-    wanted = len(view.pod_sets)
+    pod_sets = view.pod_sets
+    wanted = len(pod_sets)
     if len(added) != wanted:
         raise ConflictError(f"invalid podset infos: expecting {wanted} podset, got {len(added)}")
     rule = view.kind.spec.suspend
@@ -37,23 +43,27 @@ def start(view: View, added: Sequence[Injection]) -> list[Patch]:
     if view.kind.hooks.start is not None:
         view.kind.hooks.start(view, after, added)
     else:
-        for pod_set, one in zip(view.pod_sets, added, strict=True):
+        for pod_set, one in zip(pod_sets, added, strict=True):
             inject(after, pod_set.places, one)
-    for pod_set, one in zip(view.pod_sets, added, strict=True):
-        _write_count(view, after, pod_set, one.count)
-    first = list(changes(before, after)) if rule.additions == "BeforeStart" else []
+    for pod_set, one in zip(pod_sets, added, strict=True):
+        if pod_set.min_count is not None:
+            _write_count(view, after, pod_set, one.count)
+    first = changes(before, after) if rule.additions == "BeforeStart" else []
     _release(view.kind, after)
-    then = [one for one in changes(before, after) if one not in first]
-    return [found for found in (patch_of(first), patch_of(then)) if found is not None]
+    then = changes(before, after)
+    if first:
+        then = [one for one in then if one not in first]
+    return [patch for found in (first, then) if found and (patch := patch_of(found))]
 
 
 def undo(view: View, originals: Sequence[Original]) -> Patch | None:
-    """Return the patch that suspends an object and restores what a start changed.
+    """Return the patch that suspends an object, restores what a start changed, takes our mark away.
 
     None when it is as it was. With another number of pod sets than the object has, which nobody can
     tell apart, it is only suspended. Raises NeverSuspendedError.
     """
     before, after = view.document(), _suspended(view)
+    put(after, _MARK, ABSENT)
     if len(originals) == len(view.pod_sets):
         if view.kind.hooks.undo is not None:
             view.kind.hooks.undo(view, after, originals)
@@ -62,23 +72,28 @@ def undo(view: View, originals: Sequence[Original]) -> Patch | None:
                 restore(after, pod_set, one)
         for pod_set, one in zip(view.pod_sets, originals, strict=True):
             _write_count(view, after, pod_set, one.count)
-    return patch_of(list(changes(before, after)))
+    return patch_of(changes(before, after))
 
 
-def suspend(view: View) -> Patch | None:
-    """Return the patch that only suspends an object; None when it is.
+def suspend(view: View, *, mark: bool = False) -> Patch | None:
+    """Return the patch that only suspends an object, and marks it if wanted; None when it is.
 
     Raises NeverSuspendedError.
     """
-    return patch_of(list(changes(view.document(), _suspended(view))))
+    after = _suspended(view)
+    if mark:
+        put(after, _MARK, "true")
+    return patch_of(changes(view.document(), after))
 
 
 def reset(view: View) -> Patch | None:
     """Return the patch of the status that must come before `undo`; None when there is none."""
-    before, after = view.document(), view.document()
-    for path in view.kind.spec.suspend.reset:
-        put(after, steps(path), ABSENT)
-    return patch_of(list(changes(before, after)))
+    found = [
+        Change(steps(path), ABSENT)
+        for path in view.kind.spec.suspend.reset
+        if view.value(path) is not ABSENT
+    ]
+    return patch_of(found) if found else None
 
 
 def _suspended(view: View) -> Document:
@@ -112,3 +127,67 @@ def _write_count(view: View, document: Document, pod_set: PodSet, count: int) ->
             raise UnreadableError(field, str(error)) from error
         if holds is True:
             put(document, path, count)
+
+
+class Change(NamedTuple):
+    """One field with its new value; ABSENT removes it."""
+
+    path: Steps
+    value: Any
+    new: bool = False
+    """Whether the field was not there."""
+
+
+def changes(before: Any, after: Any) -> list[Change]:
+    """Return the changes that make the second document of the first."""
+    found: list[Change] = []
+    _compare(before, after, (), found)
+    return found
+
+
+def _compare(before: Any, after: Any, path: Steps, found: list[Change]) -> None:
+    if type(before) is type(after) and before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        if gone := before.keys() - after.keys():
+            found += [Change((*path, key), ABSENT) for key in before if key in gone]
+        for key, value in after.items():
+            if key not in before:
+                found.append(Change((*path, key), value, new=True))
+            elif before[key] != value or type(before[key]) is not type(value):
+                _compare(before[key], value, (*path, key), found)
+    elif _are_alike(before, after):
+        for at, (one, other) in enumerate(zip(before, after, strict=True)):
+            _compare(one, other, (*path, at), found)
+    else:
+        found.append(Change(path, after))
+
+
+def patch_of(found: Sequence[Change]) -> Patch | None:
+    """Return the patch that makes some changes; None when there are none."""
+    if not found:
+        return None
+    if any(isinstance(step, int) for one in found for step in one.path):
+        return JsonPatch(operations=[_operation(one) for one in found])
+    body: dict[str, Any] = {}
+    for one in found:
+        put(body, one.path, None if one.value is ABSENT else one.value)
+    return MergePatch(body=body)
+
+
+def _are_alike(before: Any, after: Any) -> bool:
+    """Say whether two lists have entries that are compared one by one."""
+    if not isinstance(before, list) or not isinstance(after, list) or len(before) != len(after):
+        return False
+    return all(isinstance(one, dict) for one in (*before, *after))
+
+
+def _operation(change: Change) -> dict[str, Any]:
+    path = "".join(f"/{_escaped(step)}" for step in change.path)
+    if change.value is ABSENT:
+        return {"op": "remove", "path": path}
+    return {"op": "add" if change.new else "replace", "path": path, "value": change.value}
+
+
+def _escaped(step: Step) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")

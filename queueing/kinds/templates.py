@@ -25,7 +25,10 @@ def inject(document: Document, places: Places, added: Injection) -> None:
         ("annotation", places.annotations, added.annotations),
         ("node selector", places.node_selector, added.node_selector),
     ):
-        found = _map(document, path)
+        if not more:
+            continue
+        there = value_at(document, path)
+        found = there if isinstance(there, dict) else {}
         joined = {**found, **more}
         for key in sorted(found):
             if joined[key] != found[key]:
@@ -34,10 +37,12 @@ def inject(document: Document, places: Places, added: Injection) -> None:
                 )
         if joined != found:
             put(document, path, joined)
-    tolerations: list[dict[str, Any]] = msgspec.to_builtins(list(added.tolerations))
-    _append(document, places.tolerations, tolerations)
-    gates = [{"name": name} for name in added.scheduling_gates]
-    _append(document, places.scheduling_gates, gates)
+    if added.tolerations:
+        tolerations: list[dict[str, Any]] = msgspec.to_builtins(list(added.tolerations))
+        _append(document, places.tolerations, tolerations)
+    if added.scheduling_gates:
+        gates = [{"name": name} for name in added.scheduling_gates]
+        _append(document, places.scheduling_gates, gates)
     if added.swaps and places.in_template is not None:
         _swap(document, places.in_template, added.swaps)
 

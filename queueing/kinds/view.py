@@ -5,7 +5,6 @@ nobody looks at costs no more than its decoding; what is asked more than once is
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -19,11 +18,18 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import Expression, NoValueError, meter
 from queueing.kinds.hooks import Related
 from queueing.kinds.paths import ABSENT, Steps, steps, value_at
-from queueing.kinds.pod_sets import PodSet, UnreadableError, checked, needless, read_pod_sets
+from queueing.kinds.pod_sets import (
+    PodSet,
+    UnreadableError,
+    checked,
+    needless,
+    read_pod_sets,
+)
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
 from queueing.kinds.shapes import METADATA
 from queueing.kinds.templates import Document
-from queueing.translate.wire.meta import Meta, OwnerReference, Wire
+from queueing.translate.jobs.view import End, decoded
+from queueing.translate.wire.meta import Condition, Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
 from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, EndRule
 
@@ -36,25 +42,6 @@ _TERMINATED = frozenset({"Succeeded", "Failed"})
 
 _encode = msgspec.json.encode
 _document = msgspec.json.Decoder(dict[str, Any])
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How an object ended."""
-
-    succeeded: bool
-    message: str
-
-
-class _PrioritySpec(Wire, frozen=True):
-    priority_class_name: str = ""
-
-
-class _Priority(Wire, frozen=True):
-    spec: _PrioritySpec = _PrioritySpec()
-
-
-_priority = msgspec.json.Decoder(_Priority)
 
 
 class View:
@@ -70,10 +57,11 @@ class View:
         related: Mapping[str, Any] | None = None,
         pod_sets: tuple[PodSet, ...] = (),
     ) -> None:
-        """Take `pod_sets` where they are known, and not to be read."""
-        self.kind, self._struct, self._related = kind, struct, related
-        self._known_pod_sets = pod_sets
-        self._meter = meter()
+        self.kind, self.struct, self._related = kind, struct, related
+        self.metadata: Meta = struct.metadata
+        """Name, labels and bookkeeping."""
+        self.known_pod_sets = pod_sets
+        """Pod sets that were read before; empty where they are to be read."""
 
     def beside(self, find: Callable[[Related], Mapping[str, Any] | None]) -> "View":
         """Return the object beside the one that its kind's hook names, which `find` returns."""
@@ -81,9 +69,13 @@ class View:
         if hook is None:
             return self
         try:
-            return View(self.kind, self._struct, find(hook(self)))
+            return View(self.kind, self.struct, find(hook(self)))
         except UnreadableError:
             return self  # its pod sets cannot be told for the same reason
+
+    def anew(self, pod_sets: tuple[PodSet, ...] = ()) -> "View":
+        """Return the object with nothing worked out yet, but pod sets that are known."""
+        return View(self.kind, self.struct, self._related, pod_sets)
 
     def standing_on(self, workload: Workload) -> "View":
         """Return the object with the pod sets of its Workload."""
@@ -98,18 +90,12 @@ class View:
             )
             for one in workload.spec.pod_sets
         )
-        return View(self.kind, self._struct, self._related, pod_sets)
+        return self.anew(pod_sets)
 
     @property
     def related(self) -> Mapping[str, Any] | None:
         """The object that the kind's hook names, as plain values; None when it does not exist."""
         return self._related
-
-    @property
-    def metadata(self) -> Meta:
-        """Name, labels and bookkeeping."""
-        found: Meta = self._struct.metadata
-        return found
 
     @property
     def key(self) -> Key:
@@ -128,18 +114,32 @@ class View:
 
     def value(self, path: str) -> Any:
         """Return what is at a path that the kind reads; ABSENT where nothing is."""
-        return value_at(self._struct, steps(path))
+        return value_at(self.struct, steps(path))
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """The object as expressions see it: plain values, without templates and nulls."""
-        found: dict[str, Any] = msgspec.to_builtins(self._struct, enc_hook=_left_out)
-        metadata = found.pop(METADATA)  # which holds no nulls
-        try:
-            self._prune(found)
-        except TooCostlyError:
-            return {}  # no expression is asked: there are no steps left for any
-        return {METADATA: metadata, **found}
+        """What is read of the object, as expressions see it: without templates and nulls."""
+        found = self.fields()
+        if b"null" in _encode(found):
+            try:
+                self._prune(found)
+            except TooCostlyError:
+                return {}  # no expression is asked: there are no steps left for any
+        return found
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that is read of the object but its templates; each time a new document."""
+        found: dict[str, Any] = self.kind.plain(self.struct)
+        found[METADATA] = metadata = {}
+        for name, attribute in self.kind.metadata.items():
+            value = getattr(self.metadata, attribute)
+            if value:  # what is empty counts as absent
+                metadata[name] = msgspec.to_builtins(value)
+        return found
+
+    @cached_property
+    def _meter(self) -> dict[str, Any]:
+        return meter()
 
     def _prune(self, found: Any) -> None:
         """Take away nulls, which count as absent, also in place of a template."""
@@ -176,7 +176,7 @@ class View:
 
         With a `value` whether any have it with that.
         """
-        encoded = _encode(self._struct)
+        encoded = _encode(self.struct)
         if name.encode() not in encoded:
             return False  # as of most objects, which may be large
         document = _document.decode(encoded)
@@ -185,7 +185,7 @@ class View:
 
     def document(self) -> Document:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""
-        return _document.decode(_encode(self._struct))
+        return _document.decode(_encode(self.struct))
 
     @property
     def suspended(self) -> bool:
@@ -208,8 +208,8 @@ class View:
     @cached_property
     def _pod_sets(self) -> tuple[PodSet, ...] | UnreadableError:
         """The pod sets, or why there are none: both are found once, however often one asks."""
-        if self._known_pod_sets:
-            return self._known_pod_sets
+        if self.known_pod_sets:
+            return self.known_pod_sets
         try:
             return self._read_pod_sets()
         except UnreadableError as error:
@@ -218,7 +218,7 @@ class View:
     def _read_pod_sets(self) -> tuple[PodSet, ...]:
         kind = self.kind
         hooked = kind.hooks.pod_sets is not None
-        found = read_pod_sets(self._struct, self.variables, kind.pod_sets, hooked=hooked)
+        found = read_pod_sets(self.struct, self.variables, kind.pod_sets, hooked=hooked)
         if kind.hooks.pod_sets is not None:
             found = tuple(islice(kind.hooks.pod_sets(self, found), POD_SETS_MAX + 1))
         elif not kind.pod_sets:
@@ -236,7 +236,7 @@ class View:
         return self.kind.ready is not None and self._holds(self.kind.ready)
 
     @property
-    def ended(self) -> Ended | None:
+    def ended(self) -> End | None:
         """How it ended; None while it has not."""
         for rule in self.kind.finished:
             if self._holds(rule):
@@ -253,6 +253,18 @@ class View:
         if self.kind.hooks.reclaimable is not None:
             found |= self.kind.hooks.reclaimable(self)
         return {name: count for name, count in found.items() if count > 0} if found else found
+
+    @property
+    def running_pods(self) -> int | None:
+        """How many pods run; None of kinds whose status does not tell of all."""
+        counts = self.kind.hooks.counts
+        return None if counts is None else counts.running(self)
+
+    @property
+    def ready_pods(self) -> int | None:
+        """How many pods are ready, or have succeeded; None of the same kinds."""
+        counts = self.kind.hooks.counts
+        return None if counts is None else counts.ready(self)
 
     @property
     def uncharged(self) -> str:
@@ -289,8 +301,11 @@ class View:
         named = self.value(path) if path is not None else ABSENT
         if isinstance(named, str) and named:
             return named
-        classes = (_priority.decode(one.template).spec.priority_class_name for one in self.pod_sets)
-        return next(filter(None, classes), "")
+        for one in self.pod_sets:
+            named = decoded(bytes(one.template)).spec.priority_class_name
+            if named:
+                return named
+        return ""
 
     @property
     def managed_by(self) -> str:
@@ -312,13 +327,22 @@ class View:
         spec = self.document().get("spec") or {}
         return any(one.get("name") == gate for one in spec.get("schedulingGates") or ())
 
-    def _condition(self, kind: str) -> dict[str, Any] | None:
+    def _condition(self, kind: str) -> Any:
         """Return a condition that is True; None when it is not."""
-        conditions = value_at(self._struct, CONDITIONS)
+        conditions = value_at(self.struct, CONDITIONS)
         for one in conditions if isinstance(conditions, list) else ():
-            if isinstance(one, dict) and one.get("type") == kind:
-                return one if one.get("status") == "True" else None
+            if value_at(one, ("type",)) == kind:
+                return one if value_at(one, ("status",)) == "True" else None
         return None
+
+    def since(self, kind: str) -> float | None:
+        """Return when a condition became true, 0 where that is not said; None when it is not."""
+        found = self._condition(kind)
+        return (
+            None
+            if found is None
+            else msgspec.convert(msgspec.to_builtins(found), Condition).changed
+        )
 
     def _holds(self, state: CompiledState) -> bool:
         if state.rule.condition is not None:
@@ -338,7 +362,7 @@ class View:
             problem = f"{program.text} fails on the object: {error}"
             raise UnreadableError(at, problem) from error
 
-    def _end(self, state: CompiledState) -> Ended:
+    def _end(self, state: CompiledState) -> End:
         rule = state.rule
         succeeded = isinstance(rule, EndRule) and rule.outcome == "Succeeded"
         if "succeeded" in state.programs:
@@ -346,11 +370,11 @@ class View:
         message: Any = None
         if "message" in state.programs:
             message = self._asked(state.programs["message"], (*state.at, "message"))
-            return Ended(succeeded, message if isinstance(message, str) else "")
+            return End(succeeded, message if isinstance(message, str) else "")
         if rule.condition is not None:
-            message = (self._condition(rule.condition) or {}).get("message")
+            message = value_at(self._condition(rule.condition), ("message",))
         default = f"{self.kind.name} {'finished successfully' if succeeded else 'failed'}"
-        return Ended(succeeded, message if isinstance(message, str) and message else default)
+        return End(succeeded, message if isinstance(message, str) and message else default)
 
 
 def read(
@@ -391,10 +415,6 @@ def _annotates(thing: Any, name: str, value: str) -> bool:
     if isinstance(own, dict) and name in own and value in ("", own[name]):
         return True
     return any(_annotates(one, name, value) for one in thing.values())
-
-
-def _left_out(_: object) -> None:
-    """Stand for a pod template, which stays encoded: no expression reads it."""
 
 
 def _pruned(value: Any) -> Any:

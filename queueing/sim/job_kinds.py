@@ -17,12 +17,12 @@ from queueing.kinds.support import not_supported
 from queueing.sim.decoding import decode
 from queueing.sim.descriptions import described, is_description
 from queueing.sim.documents import LIVE, Document
-from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.jobs.pods.view import read_pod
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import MANAGED, QUEUE_NAME
-from queueing.translate.wire.jobs import Job
+from queueing.translate.wire.meta import Identified
 from queueing.webhooks.findings import dig
 from queueing.webhooks.jobs import DEFAULT as DEFAULT_QUEUE
 from queueing.webhooks.rules import has_managed_owner
@@ -145,7 +145,8 @@ class Jobs:
         """Read a job. Raises ManifestError for a batch/v1 Job with a field that cannot be read."""
         kind = self.kinds.of(document)
         if kind is None:
-            return batch.view(decode(document, Job))
+            decode(document, Identified)
+            return self.kinds.read(kind_of(JOB), document)
         if is_pod(document):
             return read_pod(msgspec.json.encode(document.value))
         return self.kinds.read(kind, document)
@@ -165,4 +166,4 @@ def is_pod(document: Document) -> bool:
 
 
 def _is_batch_job(document: Document) -> bool:
-    return (document.api_version, document.kind) == (batch.KIND.api_version, batch.KIND.kind)
+    return (document.api_version, document.kind) == (BATCH_JOB.api_version, BATCH_JOB.kind)

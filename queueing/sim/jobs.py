@@ -12,8 +12,9 @@ from queueing.kinds.grouping import groups_of
 from queueing.kinds.jobs import DescribedJob
 from queueing.kinds.owners import OwnersError, ancestor_of
 from queueing.translate import labels
-from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import (
+    BATCH_JOB,
     GroupKind,
     Origin,
     compose,
@@ -342,7 +343,7 @@ def _key_of(namespace: str, owner: OwnerReference) -> Key:
     """Return the key of the job that a reference means."""
     group, kind = group_kind_of(owner)
     bare = f"{namespace}/{owner.name}"
-    return Key(bare if (group, kind) == batch.KIND.group_kind else f"{bare} {kind}.{group}")
+    return Key(bare if (group, kind) == BATCH_JOB.group_kind else f"{bare} {kind}.{group}")
 
 
 def _is_another(job: Meta, meant: OwnerReference) -> bool:

@@ -10,10 +10,8 @@ from queueing.checkpoints.wire.effective import CheckpointPolicies
 from queueing.checkpoints.wire.stakes import stake
 from queueing.core.names import Key
 from queueing.core.stakes import Stake
-from queueing.translate.jobs import batch
 from queueing.translate.wire import queues
-from queueing.translate.wire.jobs import Job
-from queueing.translate.wire.meta import Wire
+from queueing.translate.wire.meta import Identified, Wire
 from queueing.translate.wire.workloads import Workload
 
 W = TypeVar("W", bound=Wire)
@@ -36,7 +34,7 @@ class Stakes:
         self._local_queues = _by(
             read("LocalQueue", queues.LocalQueue), lambda one: one.metadata.key
         )
-        self._jobs = _by(read("Job", Job), lambda one: one.metadata.key)
+        self._jobs = _by(read("Job", Identified), lambda one: one.metadata.key)
         self._records: dict[tuple[Key, str], list[Record]] = {}
         for one in read("Checkpoint", wire.Checkpoint):
             self._note(one)
@@ -47,7 +45,7 @@ class Stakes:
             return None
         meta = workload.metadata
         owned = (Key(f"{meta.namespace}/{one.name}") for one in meta.owner_references)
-        jobs = [batch.view(self._jobs[key]) for key in owned if key in self._jobs]
+        jobs = [self._jobs[key] for key in owned if key in self._jobs]
         found = self._policies.effective(meta.namespace, self._queue_of(workload), jobs)
         if found.complaint:
             self.warnings[found.complaint] = None

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from queueing.kinds.compiler import compiled
 from queueing.kinds.expressions import STEPS_MAX

@@ -6,13 +6,12 @@ import msgspec
 import pytest
 from msgspec.json import encode
 
+from queueing.kinds import jobs
 from queueing.kinds.compiler import compiled
 from queueing.kinds.jobs import DescribedJob, read_job
-from queueing.kinds.registry import JOB, kind_of
-from queueing.translate.jobs import batch
+from queueing.kinds.registry import FRAMEWORKS, JOB, kind_of
 from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.jobs.patches import MergePatch
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
 from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
 from tests.kinds.rows import ROWS, Row, additions, applied, loaded, sample
@@ -77,13 +76,56 @@ def test_a_template_that_quotes_the_name_of_our_mark_was_not_started_by_that() -
     assert not job.was_started
 
 
-def test_a_batch_job_is_the_same_by_its_own_code_and_by_its_description() -> None:
-    (row,) = (row for row in ROWS if row.framework == JOB)
-    thing = sample(row) | {"status": {"active": 2, "ready": 1}}
-    described = job_of(row, thing)
-    own = batch.view(msgspec.json.decode(encode(thing), type=Job))
-    for told in ("kind", "suspended", "pods", "least_pods", "active", "ready", "end"):
-        assert getattr(described, told) == getattr(own, told), told
+def test_objects_of_which_the_same_is_read_are_asked_once_and_keep_their_own_templates() -> None:
+    def read(image: str, running: int = 0) -> DescribedJob:
+        pod = {"spec": {"containers": [{"name": "c", "image": image}], "priorityClassName": image}}
+        thing = {"metadata": {"name": image}, "spec": {"pod": pod}, "status": {"running": running}}
+        return read_job(kind, encode(thing), lambda _: None)
+
+    kind = compiled(QueueableKindSpec.from_wire(LAB))
+    first, second, third = read("a"), read("b"), read("a", running=1)
+    assert [one.active for one in (first, second, third)] == [False, False, True]
+    assert [one.priority_class for one in (first, second, third)] == ["a", "b", "a"]
+    assert second.template.spec.containers[0].image == "b"
+    assert second.source.pod_sets[0].template == second.pod_sets[0].encoded_template
+    assert len(kind.answers) == 2
+
+
+def test_since_when_something_is_so_makes_no_object_another() -> None:
+    one = FRAMEWORKS[JOB]
+    kind = compiled(one.spec, one.hooks)
+    for second in range(3):
+        time = f"2026-01-01T00:00:0{second}Z"
+        told = {"type": "Suspended", "status": "True", "lastTransitionTime": time}
+        spec = {"template": {"spec": {"containers": [{"name": "c"}]}}}
+        status = {"startTime": time, "conditions": [told]}
+        thing = {"metadata": {"name": "j"}, "spec": spec, "status": status}
+        job = read_job(kind, encode(thing), lambda _: None)
+        assert job.suspension_seen == 1767225600 + second
+        assert job.reset() == MergePatch(body={"status": {"startTime": None}})
+    assert len(kind.answers) == 1
+
+
+def test_an_object_that_lacks_containers_says_so_whatever_another_like_it_said() -> None:
+    kind = compiled(QueueableKindSpec.from_wire(LAB))
+    pod: dict[str, Any] = {"spec": {"containers": [{"name": "c"}]}}
+    thing = {"metadata": {"name": "t"}, "spec": {"pod": pod}, "status": {"running": 0}}
+    assert read_job(kind, encode(thing), lambda _: None).problem == ""
+    pod["spec"] = {}
+    job = read_job(kind, encode(thing), lambda _: None)
+    assert "has no containers" in job.problem
+    assert job.pod_sets == ()
+
+
+def test_what_is_remembered_of_objects_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_REMEMBERED", 3)
+    kind = compiled(QueueableKindSpec.from_wire(LAB))
+    for count in range(9):
+        pod = {"spec": {"containers": [{"name": "c"}]}}
+        spec = {"pod": pod, "pods": count}
+        thing = {"metadata": {"name": "t"}, "spec": spec, "status": {"running": 0}}
+        assert read_job(kind, encode(thing), lambda _: None).pods == count
+        assert len(kind.answers) <= 3
 
 
 def test_no_two_kinds_share_a_key() -> None:

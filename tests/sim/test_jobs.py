@@ -13,10 +13,9 @@ from queueing.sim.documents import LIVE, Document, parse
 from queueing.sim.intake import Intake, read_world
 from queueing.sim.jobs import GivenJob, JobReader, JobRules, Ownership
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.priority import PriorityClasses
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 from tests.kinds.rows import ROWS, sample
 
 NOW = 1_767_225_600.0
@@ -83,7 +82,7 @@ def reader(*jobs: Wire, live: bool = False, without_queue: bool = False) -> JobR
         classes=PriorityClasses(),
         rules=JobRules(namespaces=Selector(), without_queue_name=without_queue),
         labels_of=lambda _: {},
-        jobs=[GivenJob(job=batch.view(read(Job, one)), live=live, runs=False) for one in jobs],
+        jobs=[GivenJob(job=batch_job(one), live=live, runs=False) for one in jobs],
         known=[],
     )
 
@@ -226,14 +225,12 @@ def test_names_decide_only_where_uids_are_not_known(
     parent = job("parent")
     parent["metadata"]["uid"] = held
     jobs = [parent, job("child", {"name": "parent", "uid": reference})]
-    above, child = (
-        GivenJob(job=batch.view(read(Job, one)), live=False, runs=False) for one in jobs
-    )
+    above, child = (GivenJob(job=batch_job(one), live=False, runs=False) for one in jobs)
     assert (Ownership([above, child], []).owner(child) is above) is want
 
 
 def test_a_workload_is_that_of_the_job_it_names() -> None:
     (document,) = parse(WORKLOAD, file="x")
     mine = read(Workload, document.value)
-    given = GivenJob(job=batch.view(read(Job, job("train"))), live=False, runs=False)
+    given = GivenJob(job=batch_job(job("train")), live=False, runs=False)
     assert Ownership([given], [mine]).workload_of(given) is mine

@@ -4,10 +4,16 @@ import msgspec
 import pytest
 
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, compose, max_execution_time, workload_name
+from queueing.translate.jobs.composition import (
+    BATCH_JOB,
+    Origin,
+    compose,
+    max_execution_time,
+    workload_name,
+)
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.priority import (
     MissingClass,
     Priority,
@@ -16,10 +22,10 @@ from queueing.translate.jobs.priority import (
 )
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.cluster import PriorityClass
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import WorkloadPriorityClass
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 POD = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]}
 
@@ -35,12 +41,12 @@ def job(
         "spec": {"suspend": True, "template": template or {"spec": POD}, **spec},
         "status": status or {},
     }
-    return batch.view(read(Job, document))
+    return batch_job(document)
 
 
 def workload_of(found: JobView, **status: Any) -> Workload:
-    origin = Origin(kind=batch.KIND, metadata=found.metadata)
-    document = msgspec.json.decode(compose(origin, batch.pod_sets(found), Priority(value=0)))
+    origin = Origin(kind=BATCH_JOB, metadata=found.metadata)
+    document = msgspec.json.decode(compose(origin, found.wire_pod_sets(), Priority(value=0)))
     return read(Workload, {**document, "status": status})
 
 
@@ -65,9 +71,9 @@ def test_the_workload_of_a_job_says_whose_it_is_and_what_it_needs() -> None:
             "annotations": annotations,
         },
     )
-    origin = Origin(kind=batch.KIND, metadata=found.metadata, labels_to_copy=("cost-centre", "no"))
+    origin = Origin(kind=BATCH_JOB, metadata=found.metadata, labels_to_copy=("cost-centre", "no"))
     priority = Priority(value=5, reference={"group": "g", "kind": "k", "name": "n"})
-    got = msgspec.json.decode(compose(origin, batch.pod_sets(found), priority))
+    got = msgspec.json.decode(compose(origin, found.wire_pod_sets(), priority))
     meta, spec = got["metadata"], got["spec"]
     assert meta["name"] == origin.name
     assert meta["labels"] == {"cost-centre": "7", "kueue.x-k8s.io/job-uid": "u-1"}
@@ -102,7 +108,7 @@ def test_a_variable_that_is_named_twice_stands_once_in_the_workload_with_its_las
     }
     found = job({"spec": spec})
     workload = workload_of(found)
-    (pod_set,) = msgspec.json.decode(msgspec.json.encode(batch.pod_sets(found)))
+    (pod_set,) = msgspec.json.decode(msgspec.json.encode(found.wire_pod_sets()))
     assert pod_set["template"]["spec"] == {
         "initContainers": [container("first", ("A", "2"))],
         "containers": [
@@ -115,7 +121,7 @@ def test_a_variable_that_is_named_twice_stands_once_in_the_workload_with_its_las
         "hostNetwork": True,
     }
     assert found.fits(workload)
-    assert batch.undo(found, workload) == {}
+    assert not found.differs(workload)
 
 
 def test_names_are_kueues_and_never_too_long() -> None:
@@ -174,10 +180,9 @@ def test_a_limit_that_is_no_positive_number_is_none(text: str) -> None:
 
 def test_a_job_starts_with_one_patch() -> None:
     added = Injection(node_selector={"pool": "a"}, labels={"l": "1"}, count=1)
-    assert batch.start(job(), added) == {
-        "suspend": False,
-        "template": {"metadata": {"labels": {"l": "1"}}, "spec": {"nodeSelector": {"pool": "a"}}},
-    }
+    template = {"metadata": {"labels": {"l": "1"}}, "spec": {"nodeSelector": {"pool": "a"}}}
+    body = {"spec": {"suspend": False, "template": template}}
+    assert job().start([added]) == [MergePatch(body=body)]
 
 
 def test_partial_admission_sets_parallelism_and_stopping_sets_it_back() -> None:
@@ -186,10 +191,11 @@ def test_partial_admission_sets_parallelism_and_stopping_sets_it_back() -> None:
         "kueue.x-k8s.io/job-completions-equal-parallelism": "true",
     }
     full = job(metadata={"annotations": annotations}, parallelism=8, completions=8)
-    started = batch.start(full, Injection(count=3))
-    assert (started["parallelism"], started["completions"]) == (3, 3)
+    body = {"spec": {"suspend": False, "parallelism": 3, "completions": 3}}
+    assert full.start([Injection(count=3)]) == [MergePatch(body=body)]
     running = job(metadata={"annotations": annotations}, parallelism=3, completions=3)
-    assert batch.undo(running, workload_of(full)) == {"parallelism": 8, "completions": 8}
+    body = {"spec": {"parallelism": 8, "completions": 8}}
+    assert running.undo(workload_of(full), b"") == MergePatch(body=body)
 
 
 @pytest.mark.parametrize(

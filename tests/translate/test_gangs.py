@@ -9,7 +9,7 @@ import pytest
 from queueing.kinds.jobs import read_job
 from queueing.kinds.registry import kind_of
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.gang import (
     SIZE_MAX,
     Incomplete,
@@ -25,9 +25,9 @@ from queueing.translate.jobs.gang import (
 from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 GANG = "queueing.dev/gang"
 SIZE = "queueing.dev/gang-size"
@@ -57,7 +57,7 @@ def member(
     }
     template = {"metadata": {"labels": {"app": name}}, "spec": {**POD, **(pods or {})}}
     spec = {"suspend": True, "parallelism": 2, "completions": 2, "template": template}
-    return batch.view(read(Job, {"metadata": metadata, "spec": spec}))
+    return batch_job({"metadata": metadata, "spec": spec})
 
 
 def job_set(name: str, *replicated: str, **spec: Any) -> JobView:

@@ -1,94 +1,17 @@
 from typing import Any
 
-import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.injection import (
-    ConflictError,
-    Injection,
-    inject,
-    injection_of,
-    restore,
-)
+from queueing.translate.jobs.injection import ConflictError, Injection, inject, injection_of
 from queueing.translate.labels import INDEX_OFFSET, TOPOLOGY_GROUP
 from queueing.translate.wire.pods import PodTemplate, Toleration
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import PodSetAssignment, PodSetUpdate
 
 
-def merged(target: Any, patch: Any) -> Any:
-    """RFC 7396, and what the API server then leaves out: empty maps and lists."""
-    if not isinstance(patch, dict):
-        return patch
-    made = dict(target) if isinstance(target, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            made.pop(key, None)
-        else:
-            made[key] = merged(made.get(key), value)
-    return {key: value for key, value in made.items() if value not in ({}, [])}
-
-
 def template(**parts: Any) -> PodTemplate:
     return read(PodTemplate, parts)
-
-
-def wire(found: PodTemplate) -> dict[str, Any]:
-    return dict(msgspec.to_builtins(found))
-
-
-WORDS = st.sampled_from(["a", "b", "c"])
-MAPS = st.dictionaries(WORDS, st.just("1"), max_size=3)
-TOLERATIONS = st.lists(
-    st.builds(lambda key: {"key": key, "operator": "Exists"}, WORDS), max_size=3, unique_by=str
-)
-TEMPLATES = st.builds(
-    lambda labels, annotations, selector, tolerations, gates: template(
-        metadata={"labels": labels, "annotations": annotations},
-        spec={
-            "nodeSelector": selector,
-            "tolerations": tolerations,
-            "schedulingGates": [{"name": gate} for gate in gates],
-        },
-    ),
-    MAPS,
-    MAPS,
-    MAPS,
-    TOLERATIONS,
-    st.lists(WORDS, max_size=2, unique=True),
-)
-INJECTIONS = st.builds(
-    lambda labels, annotations, selector, keys, gates: Injection(
-        labels=labels,
-        annotations=annotations,
-        node_selector=selector,
-        tolerations=tuple(Toleration(key=key, operator="Exists") for key in keys),
-        scheduling_gates=tuple(gates),
-    ),
-    MAPS,
-    MAPS,
-    MAPS,
-    st.lists(WORDS, max_size=3),
-    st.lists(WORDS, max_size=2, unique=True),
-)
-
-
-@given(TEMPLATES, INJECTIONS)
-def test_what_was_injected_is_taken_out_to_the_last_byte(
-    original: PodTemplate, added: Injection
-) -> None:
-    before = merged({}, wire(original))
-    running = merged(before, inject(original, added))
-    back = restore(read(PodTemplate, running), original)
-    assert merged(running, back) == before
-
-
-@given(TEMPLATES)
-def test_there_is_nothing_to_restore_in_an_original(original: PodTemplate) -> None:
-    assert restore(original, original) == {}
 
 
 def flavor(labels: dict[str, str], *tolerations: str) -> ResourceFlavor:

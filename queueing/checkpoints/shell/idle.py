@@ -26,7 +26,7 @@ from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.lifecycle.steps import Cause, Condemn
-from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
@@ -175,7 +175,7 @@ class IdleReconciler:
 
     def _idle(self, job: JobView, workload: Workload, terms: Terms) -> tuple[float, ...]:
         owners = [job.metadata.uid]
-        if job.kind != batch.KIND:
+        if job.kind != BATCH_JOB:
             view = part_for(job, workload)
             owners = [f"{view.metadata.key}/{one.name}" for one in view.spec.pod_sets]
         found = [self._pods[key] for owner in owners for key in self._by_owner[owner]]

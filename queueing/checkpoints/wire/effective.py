@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from queueing.checkpoints.rules.terms import (
     UNBOUNDED_BY_ADMIN,
@@ -15,7 +16,7 @@ from queueing.checkpoints.wire import names
 from queueing.checkpoints.wire.inbound import BadTermsError, terms
 from queueing.checkpoints.wire.objects import CheckpointPolicy
 from queueing.core.names import Key
-from queueing.translate.jobs.view import JobView
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ClusterQueue
 
 
@@ -36,6 +37,13 @@ class Effective:
 NONE = Effective()
 
 
+class Annotated(Protocol):
+    """An object that may name a policy."""
+
+    @property
+    def metadata(self) -> Meta: ...
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointPolicies:
     """All CheckpointPolicies, and the drivers that the operator allows."""
@@ -44,7 +52,7 @@ class CheckpointPolicies:
     drivers: frozenset[Driver] = USUAL_DRIVERS
 
     def effective(
-        self, namespace: str, queue: ClusterQueue | None, jobs: Sequence[JobView]
+        self, namespace: str, queue: ClusterQueue | None, jobs: Sequence[Annotated]
     ) -> Effective:
         """Return the effective terms of Jobs that are one workload, in a namespace and queue.
 

@@ -26,6 +26,8 @@ KEPT_S = 600
 _QUEUES = ("kueue.x-k8s.io/", "queueing.dev/")
 _NOT_TAKEN = frozenset({"selector", "manualSelector", "suspend", "activeDeadlineSeconds"})
 _MESSAGE_MAX = 500
+_PODS = ("active", "failed", "terminating", "succeeded")
+"""Fields of its status that count pods."""
 _ENDS = frozenset({Word.SAVED, Word.ALREADY_FRESH, Word.FAILED})
 """The answers that a complete Job may give."""
 
@@ -107,8 +109,7 @@ def said(request: SaveRequest, job: JobView | None, pods: Sequence[Pod], beat: s
         return msgspec.json.encode(told)
     ended = job.end
     if ended is None:
-        status = job.source.status
-        if not (status.active or status.failed or status.terminating or status.succeeded):
+        if not any(job.source.value(f"status.{name}") for name in _PODS):
             return b""
         return msgspec.json.encode(told | {"answer": Word.HEARTBEAT, "beat": beat})
     succeeded, message = ended

@@ -20,7 +20,8 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import job_resource
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
-from queueing.kinds.jobs import DescribedJob, Find, described, names, read_job
+from queueing.kinds.jobs import DescribedJob, described, names, read_job
+from queueing.kinds.view import View
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
@@ -187,7 +188,7 @@ class Kinds:
             (one, group.create_task(one.run(), name=f"reflector {plural}"))
             for one, plural in self._related.reflectors(kind)
         ]
-        read = partial(_read, kind, find=self._related.find)
+        read = partial(self._read, kind)
         target = job_resource(kind.names).within()
         reflector: Reflector[DescribedJob] = Reflector(
             self._client, target, read, partial(self._on_object, of)
@@ -210,11 +211,32 @@ class Kinds:
         self._tell(of)
 
     def _on_object(self, of: GroupKind, event: WatchEvent[DescribedJob]) -> None:
-        self._pump.on_described(event)
+        self._pump.on_job(event)
         if isinstance(event, Synced):
             if of in self._late:
                 self._pump.attend_workloads_of(of)  # their jobs may have gone before
             self._tell(of)
+
+    def _read(self, kind: Kind, data: bytes | msgspec.Raw) -> DescribedJob:
+        """Read an object. Raises msgspec.ValidationError when that is not possible.
+
+        A mistake in what reads one kind must not end what is done for all others.
+        """
+        try:
+            return read_job(kind, data, self._related.find, self._known)
+        except msgspec.ValidationError:
+            raise
+        except Exception as error:
+            logger.exception("a %s cannot be read: a bug", kind.name)
+            raise msgspec.ValidationError(f"{type(error).__name__}: {error}") from error
+
+    def _known(self, found: View) -> DescribedJob | None:
+        """Return what is known of an object that comes a second time, as after each write."""
+        key = self._objects.job_keys.get(found.metadata.uid)
+        known = None if key is None else self._objects.jobs.get(key)
+        if not isinstance(known, DescribedJob) or known.source.kind is not found.kind:
+            return None
+        return None if found.metadata.is_newer_than(known.metadata) else known
 
     def _read_anew(self, changed: Related) -> None:
         """Read the jobs again that cannot be read without an object that changed."""
@@ -237,17 +259,3 @@ async def _follow(
     for one in after:
         await one.until_known()
     await reflector.run()
-
-
-def _read(kind: Kind, data: bytes | msgspec.Raw, *, find: Find) -> DescribedJob:
-    """Read an object. Raises msgspec.ValidationError when that is not possible.
-
-    A mistake in what reads one kind must not end what is done for all others.
-    """
-    try:
-        return read_job(kind, data, find)
-    except msgspec.ValidationError:
-        raise
-    except Exception as error:
-        logger.exception("a %s cannot be read: a bug", kind.name)
-        raise msgspec.ValidationError(f"{type(error).__name__}: {error}") from error

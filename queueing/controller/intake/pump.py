@@ -25,7 +25,6 @@ from queueing.core.names import FlavorName, Key
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import GroupKind, JobKind, job_of
 from queueing.translate.jobs.gang_keys import gang_of_workload, is_of_pods
 from queueing.translate.jobs.management import group_kind_of
@@ -33,7 +32,6 @@ from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
@@ -69,11 +67,10 @@ class Pump:
         self._dead: dict[str, None] = {}
         self._held: set[Key] = set()
         self.readers: dict[GroupKind, Callable[[bytes], JobView]] = {}
-        """What reads an object of a described kind that is watched."""
+        """What reads an object of a kind that is watched."""
         self.sees_variants: Callable[[], None] = _ignore
         """Called when a Workload is seen that has variants or is one."""
         self._workloads = msgspec.json.Decoder(Workload)
-        self._jobs = msgspec.json.Decoder(Job)
 
     # Workloads and Jobs -----------------------------------------------------------------------
 
@@ -109,21 +106,11 @@ class Pump:
         if found is not None:
             self._observe_workload(key, found)
 
-    def on_job(self, event: WatchEvent[Job]) -> None:
-        """Handle a watch event of a Job."""
+    def on_job(self, event: WatchEvent[J]) -> None:
+        """Handle a watch event of an object of any kind of job."""
         match event:
             case Added(object=found) | Modified(object=found):
                 self._take_job(found)
-            case Deleted(key=key, uid=uid):
-                self._lose_job(Key(key), uid)
-            case Synced():
-                pass
-
-    def on_described(self, event: WatchEvent[J]) -> None:
-        """Handle a watch event of an object of a described kind, or of a pod."""
-        match event:
-            case Added(object=found) | Modified(object=found):
-                self._take_described(found)
             case Deleted(uid=uid):
                 key = self._objects.job_keys.get(uid)
                 known = self._objects.jobs.get(key) if key is not None else None
@@ -145,15 +132,13 @@ class Pump:
 
     def absorb_job(self, reply: bytes, kind: JobKind) -> None:
         """Handle the object that the API server returned to a write or a read."""
-        if kind is batch.KIND:
-            self._take_job(self._jobs.decode(reply))
-        elif (read := self.readers.get(kind.group_kind)) is not None:
+        if (read := self.readers.get(kind.group_kind)) is not None:
             found = read(reply)
             known = self._objects.jobs.get(found.key)
             # That of a deletion may come after the watch has told of it.
             if isinstance(known, PodJob) and known.unseen and isinstance(found, PodJob):
                 found = replace(found, unseen=found.is_marked)
-            self._take_described(found)
+            self._take_job(found)
 
     def _take_workload(self, found: Workload, *, made: bool = False) -> None:
         objects = self._objects
@@ -201,19 +186,13 @@ class Pump:
             if job is not None:
                 self.attend_job(job)
 
-    def _take_job(self, found: Job) -> None:
-        key = self._objects.job_keys.get(found.metadata.uid)
-        known = self._objects.jobs.get(key) if key is not None else None
+    def _take_job(self, found: JobView) -> None:
+        known = self._objects.jobs.get(found.key)
         if self._is_old(found.metadata, known):
             return
-        job = batch.view(found)
-        if known is not None and job.only_waits_as(known):
-            self._objects.jobs[job.key] = job  # what it is found by is as it was
+        if known is not None and found.only_waits_as(known):
+            self._objects.jobs[found.key] = found  # what it is found by is as it was
         else:
-            self.put_anew(job)
-
-    def _take_described(self, found: JobView) -> None:
-        if not self._is_old(found.metadata, self._objects.jobs.get(found.key)):
             self.put_anew(found)
 
     def put_anew(self, found: JobView) -> None:

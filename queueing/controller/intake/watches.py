@@ -12,7 +12,7 @@ from queueing.kube.client import Client
 from queueing.kube.reflector import Reflector, ReflectorSettings, WatchEvent
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.labels import MANAGED
-from queueing.translate.wire import cluster, jobs, queues, workloads
+from queueing.translate.wire import cluster, queues, workloads
 
 
 def reflectors(
@@ -47,15 +47,10 @@ def reflectors(
         yield made, resource.plural
 
 
-def reflector_of_jobs(client: Client, pump: Pump) -> tuple[Reflector[jobs.Job], str]:
-    """Return the reflector of Jobs, which only who leads needs."""
-    return Reflector(client, resources.JOBS.within(), jobs.Job, pump.on_job), resources.JOBS.plural
-
-
 def reflector_of_pods(
     client: Client, pump: Pump, read: Callable[[bytes | msgspec.Raw], PodJob]
 ) -> tuple[Reflector[PodJob], str]:
     """Return the reflector of the pods that are queued; of all others nothing is ever sent."""
     marked = ReflectorSettings(label_selector=f"{MANAGED}=true")
-    made = Reflector(client, resources.PODS.within(), read, pump.on_described, marked)
+    made = Reflector(client, resources.PODS.within(), read, pump.on_job, marked)
     return made, resources.PODS.plural

@@ -68,13 +68,11 @@ class Quiescence:
         By what was noted when this term suspended it. For other Jobs by the times of `Suspended`
         and `Admitted`, which are whole seconds of two clocks.
         """
-        suspended = next(
-            (one for one in job.source.status.conditions if one.type == "Suspended"), None
-        )
-        if suspended is None or suspended.status != "True":
+        seen = job.suspension_seen
+        if seen is None:
             return False
         known = self._seen.get(job.key)
         if known is not None:
             return known
         admitted = workload.status.true_condition("Admitted")
-        return admitted is None or suspended.changed >= admitted.changed
+        return admitted is None or seen >= admitted.changed

@@ -3,7 +3,7 @@
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.kinds.hooks import PodGroups
-from queueing.kinds.jobs import DescribedJob, key_of
+from queueing.kinds.jobs import DescribedJob
 from queueing.kinds.registry import FRAMEWORKS, kind_of
 from queueing.translate import labels
 from queueing.translate.jobs.gang_keys import key_of_group
@@ -28,7 +28,7 @@ def owner_of(objects: Objects, pod: Meta) -> DescribedJob | None:
         return None
     kind = kind_of(pod.annotations[labels.SUSPENDING_PARENT])
     name = pod.labels.get(rules.owner_label, "") if rules.owner_label else above.name
-    found = objects.jobs.get(key_of(kind, pod.namespace, name))
+    found = objects.jobs.get(kind.names.key(f"{pod.namespace}/{name}"))
     if not isinstance(found, DescribedJob):
         return None
     is_it = rules.owner_label or found.metadata.uid == above.uid

@@ -13,7 +13,7 @@ from functools import partial
 
 from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
-from queueing.kinds.jobs import DescribedJob, key_of
+from queueing.kinds.jobs import DescribedJob
 from queueing.kube.client import Client
 from queueing.kube.reflector import (
     Added,
@@ -105,7 +105,7 @@ class Revisions:
                 self._made[found.metadata.key] = found
                 if before is None or before.leaves != found.leaves:
                     owner = found.metadata.labels.get(label, "")
-                    self._attend(key_of(kind, found.metadata.namespace, owner))
+                    self._attend(kind.names.key(f"{found.metadata.namespace}/{owner}"))
             case Deleted(key=key):
                 self._made.pop(Key(key), None)
             case Synced():

@@ -1,11 +1,11 @@
 """AppWrapper: pod sets of the objects that it wraps, as it declares them or as they are known."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from queueing.kinds.builtin import job, jobset, kubeflow, ray
 from queueing.kinds.compiler import Kind, compiled

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from queueing.kinds.frameworks import Framework
-from queueing.kinds.hooks import Hooks, Seen
+from queueing.kinds.hooks import Counts, Hooks, Seen
 from queueing.kinds.paths import ABSENT
 from queueing.kinds.pod_sets import COUNT_MAX
 from queueing.translate import labels
@@ -85,6 +85,21 @@ def reclaimable(job: Seen) -> Mapping[str, int]:
     return {MAIN: max(parallelism - max(completions - done, 0), 0)}
 
 
+def running(job: Seen) -> int:
+    """Return how many pods run."""
+    return _number(job, "status.active", 0)
+
+
+def ready(job: Seen) -> int:
+    """Count the pods that run and are ready, or have succeeded.
+
+    A pod that succeeded is for a moment neither ready nor counted: without that moment's list a
+    Job would seem to lose its pods when they end well.
+    """
+    uncounted = job.value("status.uncountedTerminatedPods.succeeded") or ()
+    return _number(job, "status.ready", 0) + _number(job, "status.succeeded", 0) + len(uncounted)
+
+
 def _number(job: Seen, path: str, absent: int) -> int:
     found: Any = job.value(path)
     return absent if found is ABSENT else int(found)
@@ -101,9 +116,11 @@ HOOKS = Hooks(
         "spec.completions",
         "spec.completionMode",
         "status.succeeded",
+        "status.failed",
         "status.completedIndexes",
         "status.failedIndexes",
     ),
     reclaimable=reclaimable,
+    counts=Counts(running=running, ready=ready),
 )
 FRAMEWORKS = (Framework(name="batch/job", spec=SPEC, hooks=HOOKS, elastic=True),)

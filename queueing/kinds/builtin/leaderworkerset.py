@@ -1,10 +1,10 @@
 """LeaderWorkerSet: a Workload for each group of a leader and its workers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from queueing.kinds.builtin.statefulset import MAIN, fixed_shape
 from queueing.kinds.frameworks import Framework

@@ -1,9 +1,9 @@
 """RayCluster, RayJob and RayService: a head and groups of workers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from queueing.kinds.builtin import ray_pods
 from queueing.kinds.frameworks import Framework

@@ -1,10 +1,10 @@
 """What KubeRay adds to the pods of a cluster, and so must be counted, though no template has it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from queueing.kinds.hooks import Seen
 from queueing.kinds.paths import ABSENT

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Seen

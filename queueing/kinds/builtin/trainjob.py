@@ -1,10 +1,10 @@
 """TrainJob: its pods are those of the JobSet that its runtime describes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Related, RelatedKind, Seen

@@ -3,8 +3,8 @@
 Invariant: a stop restores exactly the pod template that the start found, byte for byte.
 
 Reading order: `management` (which Jobs are queued), `composition` (the Workload of a Job) with its
-`pod_sets`, `priority`; `batch` is the kind `batch/v1 Job`, with `indexes` for Indexed Jobs;
-`injection` is what a start adds to a pod template, and its inverse. `gang_keys` says which gang a
+`pod_sets`, `priority`; `view` is a job of any kind, which `queueing.kinds` reads; `indexes` is for
+Indexed Jobs; `injection` is what a start adds to pods. `gang_keys` says which gang a
 job is of; `gang` and `gang_workload` are the same for several Jobs that are one Workload; `slices`
 and `slice_pods` are about the several Workloads of an elastic job.
 """

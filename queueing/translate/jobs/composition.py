@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.wire.meta import Meta, OwnerReference
@@ -43,6 +44,13 @@ class JobKind:
     def group_kind(self) -> GroupKind:
         """Group and kind, which no two kinds share."""
         return self.group, self.kind
+
+    def key(self, bare: str) -> Key:
+        """Return the key of the object `namespace/name`, which no two of any kinds share."""
+        return Key(bare if self == BATCH_JOB else f"{bare} {self.kind}.{self.group}")
+
+
+BATCH_JOB = JobKind(api_version="batch/v1", kind="Job", plural="jobs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

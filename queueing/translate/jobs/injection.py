@@ -1,7 +1,6 @@
-"""What a start adds to a pod template, and its exact inverse.
+"""What a start adds to pods, and to one that exists already.
 
-`inject` and `restore` return the part of a merge patch that concerns the template. The patch of
-`restore`, applied after that of `inject`, yields the original; for the original it is empty.
+`queueing.kinds.templates` adds it to the pod templates of jobs, and takes it away again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -159,32 +158,9 @@ def inject(template: PodTemplate, added: Injection) -> dict[str, Any]:
     return patch
 
 
-def restore(template: PodTemplate, original: PodTemplate) -> dict[str, Any]:
-    """Return the merge patch that makes a template what it was; empty when it is."""
-    patch: dict[str, dict[str, Any]] = {}
-    for (_, part, name), found, want in zip(_MAPS, _maps(template), _maps(original), strict=True):
-        change = _back(found, want)
-        if found != want:
-            patch.setdefault(part, {})[name] = change
-    for name, now, before in (
-        ("tolerations", template.spec.tolerations, original.spec.tolerations),
-        ("schedulingGates", template.spec.scheduling_gates, original.spec.scheduling_gates),
-    ):
-        if now != before:
-            patch.setdefault("spec", {})[name] = msgspec.to_builtins(before) or None
-    return patch
-
-
 def _maps(template: PodTemplate) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     meta = template.metadata
     return meta.labels, meta.annotations, template.spec.node_selector
-
-
-def _back(found: Mapping[str, str], want: Mapping[str, str]) -> dict[str, str | None] | None:
-    if not want:
-        return None
-    changed: dict[str, str | None] = {key: None for key in found if key not in want}
-    return changed | {key: value for key, value in want.items() if found.get(key) != value}
 
 
 def _joined(what: str, first: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 Who decides about jobs looks at this alone. What only a kind knows (how its pod templates are
 changed at a start, restored after a stop, compared with a Workload) are methods, which the view of
-a kind fills in: `batch` for `batch/v1 Job`, `queueing.kinds.jobs` for every kind that is described.
+a kind fills in: `pods` for pods, `queueing.kinds.jobs` for every kind that is described.
 """
 
 from abc import ABC, abstractmethod
@@ -49,7 +49,7 @@ class JobPodSet(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def template(self) -> PodTemplate:
         """The fields of the pod template that we read."""
-        return _decoded(bytes(self.encoded_template))
+        return decoded(bytes(self.encoded_template))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +159,19 @@ class JobView(ABC):
         """
         return False
 
+    @property
+    def suspension_seen(self) -> float | None:
+        """When its controller noted that it is suspended; None while it has not.
+
+        Of jobs that tell of all pods.
+        """
+        return None
+
+    def only_waits_as(self, before: "JobView | None") -> bool:
+        """Say whether it waits for its first start as it did before, so that nobody need look."""
+        del before
+        return False
+
     @abstractmethod
     def wire_pod_sets(self) -> list[dict[str, Any]]:
         """Return the pod sets of its Workload, with its pod templates as they are now."""
@@ -216,6 +229,9 @@ class JobView(ABC):
 
 
 @lru_cache(maxsize=256)
-def _decoded(template: bytes) -> PodTemplate:
-    """Decode a template: it is asked for at each look at a Job, and many Jobs are alike."""
+def decoded(template: bytes) -> PodTemplate:
+    """Return what we read of an encoded template.
+
+    It is asked for at each look at a job, and many jobs are alike. Raises msgspec.ValidationError.
+    """
     return _template.decode(template)

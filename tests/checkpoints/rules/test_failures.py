@@ -18,9 +18,8 @@ from queueing.checkpoints.rules.step import Happening, force_at, look_again_at, 
 from queueing.checkpoints.rules.terms import Driver, OnFailure, Terms
 from queueing.checkpoints.wire import inbound, outbound
 from queueing.checkpoints.wire import objects as wire
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 BEGIN = 1_790_000_000.0
 TERMS = Terms(
@@ -35,12 +34,7 @@ TERMS = Terms(
 )
 RANKS = ("rank-0", "rank-1")
 WORKLOAD = msgspec.convert({"metadata": {"name": "w", "namespace": "team", "uid": "u"}}, Workload)
-JOB = batch.view(
-    msgspec.json.decode(
-        b'{"metadata": {"name": "j", "namespace": "team", "uid": "j"}, "spec": {"template": {}}}',
-        type=Job,
-    )
-)
+JOB = batch_job({"metadata": {"name": "j", "namespace": "team", "uid": "j"}})
 
 
 def stored(record: Record) -> Record:

@@ -12,11 +12,10 @@ from queueing.controller.writing.events import Events
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.queues import ClusterQueue
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 from tests.checkpoints.shell.save_harness import POLICY, policy
 
 WORKLOAD = msgspec.convert(
@@ -61,7 +60,7 @@ def job(seconds: int | None, *, named: bool) -> JobView:
         "metadata": {"name": "j", "namespace": "team", "uid": "j", "annotations": notes},
         "spec": {"template": {"spec": spec}},
     }
-    return batch.view(msgspec.json.decode(msgspec.json.encode(made), type=Job))
+    return batch_job(made)
 
 
 @pytest.mark.parametrize(

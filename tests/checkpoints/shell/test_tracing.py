@@ -17,11 +17,10 @@ from queueing.observe.metric_rows import ReplicaRole
 from queueing.observe.metrics import Metrics
 from queueing.observe.spans import SpanPlan
 from queueing.observe.traces import Tracer, TraceSettings
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job, JobSpec
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ClusterQueue
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 ASKED = 1_000.0
 REQUEST = SaveRequest.made(
@@ -40,12 +39,7 @@ HOLDS = msgspec.convert(
     {"metadata": META, "status": {"admission": {"clusterQueue": "cq"}}}, Workload
 )
 FREED = msgspec.convert({"metadata": META}, Workload)
-SUSPENDED = batch.view(
-    Job(
-        metadata=Meta(name="j", namespace="team"),
-        spec=JobSpec(template=msgspec.Raw(b"{}"), suspend=True),
-    )
-)
+SUSPENDED = batch_job({"metadata": {"name": "j", "namespace": "team"}, "spec": {"suspend": True}})
 
 
 @dataclass

@@ -12,10 +12,9 @@ from queueing.checkpoints.wire.objects import CheckpointPolicy
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.core.stakes import Stake
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.queues import ClusterQueue, LocalQueue, WorkloadPriorityClass
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 from tests.checkpoints.shell.save_harness import POLICY, checkpoint, objects, phase, saving, urgent
 from tests.controller.harness import MakeWorld, true
 
@@ -115,7 +114,7 @@ def test_what_is_at_stake_is_read_from_policy_and_conditions() -> None:
         },
         "spec": {"template": {}},
     }
-    found.put_job(batch.view(msgspec.json.decode(msgspec.json.encode(job), type=Job)))
+    found.put_job(batch_job(job))
     assert stake_of(found, running) is None, "nobody says how it saves"
     policy = {
         "metadata": {"name": "save", "namespace": "team"},

@@ -9,10 +9,9 @@ from queueing.checkpoints.rules.record import SaveRequest, StopCause
 from queueing.checkpoints.rules.terms import Driver, Terms
 from queueing.checkpoints.wire import hook_job
 from queueing.checkpoints.wire.objects import Pod
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
+from tests.batch_jobs import batch_job
 
 META = Meta(name="train-1", namespace="team", uid="ckpt-uid")
 Wire = dict[str, Any]
@@ -26,7 +25,7 @@ def request(template: Wire) -> SaveRequest:
 def job(**status: Any) -> JobView:
     meta = {"name": "save-r1", "namespace": "team", "uid": "h", "resourceVersion": "1"}
     body = {"metadata": meta, "spec": {"template": {}}, "status": status}
-    return batch.view(msgspec.json.decode(msgspec.json.encode(body), type=Job))
+    return batch_job(body)
 
 
 def pod(message: str, code: int = 0) -> Pod:

@@ -12,10 +12,9 @@ from queueing.checkpoints.rules.terms import Command, Driver, Endpoint, OnFailur
 from queueing.checkpoints.wire import inbound, names, outbound, pods
 from queueing.checkpoints.wire import objects as wire
 from queueing.core.selectors import Requirement, Selector
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 NOW = 1_790_000_000.123
 TERMS = Terms(
@@ -56,11 +55,7 @@ def workload(name: str = "job-train-abcde", evictions: int = 2) -> Workload:
 
 def job() -> JobView:
     meta = {"name": "train", "namespace": "team", "uid": "job-uid", "resourceVersion": "1"}
-    return batch.view(
-        msgspec.json.decode(
-            msgspec.json.encode({"metadata": meta, "spec": {"template": {}}}), type=Job
-        )
-    )
+    return batch_job({"metadata": meta, "spec": {"template": {}}})
 
 
 def request() -> SaveRequest:

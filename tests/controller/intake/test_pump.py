@@ -11,15 +11,16 @@ from queueing.controller.stores.objects import Objects
 from queueing.controller.work_queues import WorkQueues
 from queueing.core.facts import ClusterQueueFact, Fact, Gone, Kind, WorkloadFact
 from queueing.core.names import Key, ResourceName
+from queueing.kinds.jobs import DescribedJob
 from queueing.kube.reflector import Added, Deleted, Modified
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.pods.view import KIND, PodJob, read_pod
 from queueing.translate.labels import GATE, MANAGED, POD_WORKLOAD
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire import cluster, queues
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 
 class Queues(WorkQueues):
@@ -111,13 +112,13 @@ def test_a_late_reply_does_not_show_a_pod_again_that_the_watch_shows_no_more() -
 
     desk = Desk()
     desk.pump.readers[KIND.group_kind] = read_pod
-    desk.pump.on_described(Added(read_pod(stored(1))))
-    desk.pump.on_described(Deleted("ns/p", "u", None))
+    desk.pump.on_job(Added(read_pod(stored(1))))
+    desk.pump.on_job(Deleted("ns/p", "u", None))
     desk.pump.absorb_job(stored(2), KIND)
     (left,) = desk.objects.jobs.values()
     assert isinstance(left, PodJob)
     assert left.unseen
-    desk.pump.on_described(Added(read_pod(stored(3))))
+    desk.pump.on_job(Added(read_pod(stored(3))))
     (found,) = desk.objects.jobs.values()
     assert isinstance(found, PodJob)
     assert not found.unseen
@@ -191,20 +192,22 @@ POD = {"containers": [{"name": "c", "image": "i"}]}
 SUSPENDED = {"conditions": [{"type": "Suspended", "status": "True"}]}
 
 
-def batch_job(version: int, *, status: Any = None, labels: Any = None, **spec: Any) -> Added[Job]:
+def job_event(
+    version: int, *, status: Any = None, labels: Any = None, **spec: Any
+) -> Added[DescribedJob]:
     meta = {"name": "j", "namespace": "ns", "uid": "j", "resourceVersion": str(version)}
     thing = {
         "metadata": meta | {"labels": labels or {}},
         "spec": {"suspend": True, "template": {"spec": POD}} | spec,
         "status": status or {},
     }
-    return Added(read(Job, thing))
+    return Added(batch_job(thing))
 
 
 def test_that_a_job_is_suspended_is_no_news_before_its_first_start() -> None:
     desk = Desk()
-    desk.pump.on_job(batch_job(1))
-    desk.pump.on_job(batch_job(2, status=SUSPENDED))
+    desk.pump.on_job(job_event(1))
+    desk.pump.on_job(job_event(2, status=SUSPENDED))
     assert desk.looks == ["job ns/j"]
     assert desk.objects.jobs[Key("ns/j")].metadata.resource_version == "2"
 
@@ -224,22 +227,22 @@ def test_that_a_job_is_suspended_is_no_news_before_its_first_start() -> None:
 )
 def test_all_else_that_changes_of_a_job_is_looked_at(change: dict[str, Any]) -> None:
     desk = Desk()
-    desk.pump.on_job(batch_job(1))
-    desk.pump.on_job(batch_job(2, **change))
+    desk.pump.on_job(job_event(1))
+    desk.pump.on_job(job_event(2, **change))
     assert desk.looks == ["job ns/j", "job ns/j"]
 
 
 def test_a_job_that_was_started_before_is_looked_at_when_its_controller_has_seen_its_stop() -> None:
     marked = {"metadata": {"annotations": {POD_WORKLOAD: "w"}}, "spec": POD}
     desk = Desk()
-    desk.pump.on_job(batch_job(1, template=marked))
-    desk.pump.on_job(batch_job(2, template=marked, status=SUSPENDED))
+    desk.pump.on_job(job_event(1, template=marked))
+    desk.pump.on_job(job_event(2, template=marked, status=SUSPENDED))
     assert desk.looks == ["job ns/j", "job ns/j"]
 
 
 def test_a_job_is_not_looked_at_for_the_workload_that_was_just_made_of_it() -> None:
     desk = Desk()
-    desk.pump.on_job(batch_job(1))
+    desk.pump.on_job(job_event(1))
     desk.looks.clear()
     made = document(2)
     owner = {"kind": "Job", "name": "j", "uid": "j", "controller": True}

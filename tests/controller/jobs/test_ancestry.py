@@ -5,10 +5,8 @@ import pytest
 from queueing.controller.jobs.ancestry import Ancestry
 from queueing.controller.stores.objects import Objects
 from queueing.kinds.owners import TooDeepError
-from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
+from tests.batch_jobs import batch_job
 
 
 def chain(length: int) -> Objects:
@@ -23,7 +21,7 @@ def chain(length: int) -> Objects:
             "metadata": {**metadata, "ownerReferences": owners},
             "spec": {"template": template},
         }
-        objects.put_job(batch.view(read(Job, document)))
+        objects.put_job(batch_job(document))
     return objects
 
 

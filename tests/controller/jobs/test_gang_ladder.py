@@ -11,11 +11,11 @@ from queueing.controller.jobs.gangs import Gang
 from queueing.controller.jobs.together import TOGETHER
 from queueing.core.names import Key
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch, gang_workload
+from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 DELETING: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 DONE = {"conditions": [{"type": "Complete", "status": "True"}]}
@@ -40,7 +40,7 @@ def member(name: str, status: dict[str, Any] | None = None, **more: Any) -> JobV
         "spec": {"suspend": True, "template": {"spec": {"containers": [{"name": "c"}]}}} | more,
         "status": status or {},
     }
-    return batch.view(read(Job, document))
+    return batch_job(document)
 
 
 def running(name: str, **more: Any) -> JobView:

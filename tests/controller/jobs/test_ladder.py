@@ -8,13 +8,12 @@ import pytest
 from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.membership import alone
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, compose
+from queueing.translate.jobs.composition import BATCH_JOB, Origin, compose
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Condition
 from queueing.translate.wire.workloads import ReclaimablePod, Workload
+from tests.batch_jobs import batch_job
 
 HELD = ["kueue.x-k8s.io/resource-in-use"]
 DELETING: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -34,17 +33,17 @@ def job(status: dict[str, Any] | None = None, **more: Any) -> JobView:
         "spec": {"suspend": True, "template": {"spec": {"containers": [{"name": "c"}]}}} | more,
         "status": status or {},
     }
-    return batch.view(read(Job, document))
+    return batch_job(document)
 
 
 RUNNING = job(suspend=False, template=STARTED, status={"active": 1, "ready": 1})
-ORIGIN = Origin(kind=batch.KIND, metadata=job().metadata)
+ORIGIN = Origin(kind=BATCH_JOB, metadata=job().metadata)
 
 
 def workload(*true: str, of: JobView | None = None, **metadata: Any) -> Workload:
     """Return the Job's Workload with these conditions True; it holds quota if they say so."""
-    origin = Origin(kind=batch.KIND, metadata=(of or job()).metadata)
-    bodies = compose(origin, batch.pod_sets(of or job()), Priority(value=0))
+    origin = Origin(kind=BATCH_JOB, metadata=(of or job()).metadata)
+    bodies = compose(origin, (of or job()).wire_pod_sets(), Priority(value=0))
     document = msgspec.json.decode(bodies)
     document["metadata"] |= metadata
     conditions = [{"type": kind, "status": "True", "message": "why"} for kind in true]

@@ -21,11 +21,9 @@ from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.errors import NotPermittedError
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
-from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
+from tests.batch_jobs import batch_job
 from tests.controller.unheard import Unheard
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "kinds"
@@ -77,7 +75,7 @@ def below(above: dict[str, Any]) -> JobView:
     owner = {**names, "uid": meta["uid"], "controller": True}
     metadata = {"name": "j", "namespace": "team", "uid": "u", "ownerReferences": [owner]}
     template = {"spec": {"containers": [{"name": "c"}]}}
-    return batch.view(read(Job, {"metadata": metadata, "spec": {"template": template}}))
+    return batch_job({"metadata": metadata, "spec": {"template": template}})
 
 
 async def test_an_owner_of_a_described_kind_is_read_before_its_job_is_queued_by_itself() -> None:

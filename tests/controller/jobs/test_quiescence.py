@@ -14,10 +14,9 @@ from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
 from queueing.testing.hand_clock import HandClock
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 from tests.controller.unheard import Unheard
 
 BEFORE, ADMITTED, AFTER = (f"2026-01-01T00:00:0{second}Z" for second in (1, 5, 9))
@@ -48,7 +47,7 @@ def job(suspended: str = "True", since: str = BEFORE, **status: Any) -> JobView:
         "spec": {"suspend": True, "template": {}},
         "status": {"conditions": [condition], **status},
     }
-    return batch.view(read(Job, document))
+    return batch_job(document)
 
 
 def workload(*true: str) -> Workload:

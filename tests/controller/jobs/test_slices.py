@@ -10,14 +10,13 @@ from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.membership import alone
 from queueing.controller.jobs.slices import found
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
-from queueing.translate.jobs.composition import Origin, compose
+from queueing.translate.jobs.composition import BATCH_JOB, Origin, compose
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.slices import OUT_OF_SYNC, REPLACED
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import ReclaimablePod, Workload
+from tests.batch_jobs import batch_job
 
 DELETING: dict[str, Any] = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 RESERVED = ("QuotaReserved",)
@@ -56,7 +55,7 @@ def job(
     }
     spec = {"suspend": not runs, "parallelism": pods, "template": template}
     running = {"active": pods, "ready": pods} if runs else {}
-    return batch.view(read(Job, {"metadata": metadata, "spec": spec, "status": status or running}))
+    return batch_job({"metadata": metadata, "spec": spec, "status": status or running})
 
 
 def a_slice(
@@ -65,8 +64,8 @@ def a_slice(
     """Return a slice of so many pods; `after` is the one that it replaces."""
     of = job(pods, runs=False)
     before = Meta(name=after, namespace="team", annotations={}) if after else None
-    origin = Origin(kind=batch.KIND, metadata=of.metadata, generation="1", replaced=before)
-    document = msgspec.json.decode(compose(origin, batch.pod_sets(of), Priority(value=0)))
+    origin = Origin(kind=BATCH_JOB, metadata=of.metadata, generation="1", replaced=before)
+    document = msgspec.json.decode(compose(origin, of.wire_pod_sets(), Priority(value=0)))
     document["metadata"] |= {"name": name, "uid": name, **metadata}
     conditions = [{"type": kind, "status": "True", "message": "why"} for kind in true]
     if done:

@@ -5,17 +5,16 @@ from typing import Any
 from queueing.controller.stores.objects import Objects
 from queueing.core.names import Key
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 GANG = "queueing.dev/gang"
 
 
 def job(name: str = "a", uid: str = "1", **metadata: Any) -> JobView:
     meta = {"name": name, "namespace": "ns", "uid": uid, **metadata}
-    return batch.view(read(Job, {"metadata": meta, "spec": {"template": {}}}))
+    return batch_job({"metadata": meta, "spec": {"template": {}}})
 
 
 def workload(name: str = "w", *, finished: bool = False, queue: str = "", **meta: Any) -> Workload:

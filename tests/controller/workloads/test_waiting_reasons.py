@@ -15,9 +15,8 @@ from queueing.kube.errors import InvalidError, KubeError, LostError
 from queueing.kube.events import EventNote, Regarding
 from queueing.testing.hand_clock import HandClock
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 
 
 @dataclass
@@ -58,9 +57,7 @@ class Stage:
 
     def put_job(self, name: str) -> None:
         metadata = {"name": name, "namespace": "ns", "uid": name}
-        self.objects.put_job(
-            batch.view(read(Job, {"metadata": metadata, "spec": {"template": {"spec": {}}}}))
-        )
+        self.objects.put_job(batch_job({"metadata": metadata, "spec": {"template": {"spec": {}}}}))
 
     def put(self, *conditions: dict[str, Any], name: str = "w", owners: Sequence[str] = ()) -> None:
         named = [{"kind": "Job", "name": one, "uid": one} for one in owners]

@@ -1,15 +1,13 @@
-import msgspec
 import pytest
 
 from queueing.controller.writing.events import Events
 from queueing.core.settings import Compatibility
 from queueing.kube.events import EventNote, EventType, Regarding
-from queueing.translate.jobs import batch
-from queueing.translate.wire.jobs import Job, JobSpec
 from queueing.translate.wire.meta import Meta
+from tests.batch_jobs import batch_job
 
 META = Meta(name="w", namespace="ns", uid="u")
-JOB = batch.view(Job(metadata=META, spec=JobSpec(template=msgspec.Raw(b"{}"))))
+JOB = batch_job({"metadata": {"name": "w", "namespace": "ns", "uid": "u"}})
 
 
 class Book:

@@ -32,10 +32,9 @@ from queueing.kube.resources import (
     RESOURCE_CLAIM_TEMPLATES,
 )
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 from tests.controller.harness import CRDS
 from tests.controller.unheard import Unheard
 from tests.devices.fleet import device_class, device_flavor, gpus, pod_template
@@ -90,7 +89,7 @@ async def starting(
 def admitted(number: int) -> tuple[JobView, Workload]:
     name, template = f"train-{number}", pod_template(gpus(1))
     meta: Wire = {"name": name, "namespace": "team", "uid": f"job-{number}"}
-    job = batch.view(read(Job, {"metadata": meta, "spec": {"suspend": True, "template": template}}))
+    job = batch_job({"metadata": meta, "spec": {"suspend": True, "template": template}})
     assigned = {"name": "main", "count": 1, "flavors": {"nvidia.com/gpu": "h100"}}
     workload = read(
         Workload,
@@ -221,6 +220,6 @@ def test_what_running_pods_name_is_needed_whatever_the_rules_say() -> None:
         {"name": "shared", "resourceClaimName": "shared"},
     ]
     template["spec"] = {**template["spec"], "resourceClaims": claims}
-    started = batch.view(read(Job, {"metadata": {"name": "train"}, "spec": {"template": template}}))
+    started = batch_job({"metadata": {"name": "train"}, "spec": {"template": template}})
     assert list(named_by(started, {INJECT_TEMPLATE: ""})) == ["made", "more", "slot", "shared"]
     assert list(named_by(job, {INJECT_TEMPLATE: ""})) == []

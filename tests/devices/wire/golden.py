@@ -1,6 +1,5 @@
 """Golden manifests: a Job and what surrounds it, and all that its admission makes of it."""
 
-import copy
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,13 @@ import msgspec
 import yaml
 
 from queueing.devices.wire.realisation import ClaimOwner, Realisation, realise
-from queueing.translate.jobs import batch
 from queueing.translate.jobs.injection import Injection
+from queueing.translate.jobs.patches import MergePatch, Patch
 from queueing.translate.jobs.view import JobView
-from queueing.translate.wire.jobs import Job
 from queueing.translate.wire.workloads import Workload
+from tests.batch_jobs import batch_job
 from tests.devices.fleet import Wire, around
+from tests.kinds.rows import applied
 from tests.webhooks.pod_cases import rewritten
 
 GOLDEN = Path(__file__).parent / "manifests"
@@ -44,12 +44,12 @@ def goldens() -> list[Golden]:
 
 def job_of(document: Wire) -> JobView:
     """Decode a Job as a watch would."""
-    return batch.view(msgspec.json.decode(msgspec.json.encode(document), type=Job))
+    return batch_job(document)
 
 
 def admitted(job: JobView, flavors: dict[str, str]) -> Workload:
     """Return the Job's Workload, admitted to these flavors."""
-    pod_sets = batch.pod_sets(job)
+    pod_sets = job.wire_pod_sets()
     assignment = {"name": "main", "count": pod_sets[0]["count"], "flavors": flavors}
     made = {
         "metadata": {"name": "job-train-1", "namespace": "team", "uid": "workload-uid"},
@@ -66,17 +66,22 @@ def realised(one: Golden) -> Realisation:
     return realise(admitted(job, one.flavors), owner, around(one.given))
 
 
-def patch_of(one: Golden) -> Wire:
+def start_of(one: Golden) -> Patch:
     """Return the one patch that starts the Job."""
     changes = realised(one).changes.get("main")
     added = Injection(count=1) if changes is None else Injection(count=1).with_changes(changes)
-    return {"spec": batch.start(job_of(one.job), added)}
+    (patch,) = job_of(one.job).start([added])
+    return patch
+
+
+def spelled(patch: Patch) -> Any:
+    """Return a patch as it is sent: a mapping is a merge patch, a list a JSON patch."""
+    return patch.body if isinstance(patch, MergePatch) else msgspec.to_builtins(patch.operations)
 
 
 def started(one: Golden) -> Wire:
     """Return the Job as the patch leaves it."""
-    result: Wire = merged(one.job, patch_of(one))
-    return result
+    return applied(one.job, start_of(one))
 
 
 def made(one: Golden) -> Wire:
@@ -84,22 +89,9 @@ def made(one: Golden) -> Wire:
     template = started(one)["spec"]["template"]
     return {
         "objects": list(realised(one).objects),
-        "patch": patch_of(one),
+        "patch": spelled(start_of(one)),
         "pod": rewritten(template),
     }
-
-
-def merged(base: Any, patch: Any) -> Any:
-    """Apply a JSON merge patch (RFC 7396)."""
-    if not isinstance(patch, dict):
-        return copy.deepcopy(patch)
-    result: Wire = dict(base) if isinstance(base, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key), value)
-    return result
 
 
 def write(path: Path, content: Wire) -> None:

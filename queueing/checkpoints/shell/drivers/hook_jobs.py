@@ -18,10 +18,11 @@ from queueing.controller.job_pods import pods_of
 from queueing.controller.stores.objects import Objects
 from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
+from queueing.kinds.registry import read_batch_job
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, NotFoundError, NotPermittedError, RefusedError
 from queueing.kube.resources import JOBS
-from queueing.translate.jobs import batch
+from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.view import JobView
 
 
@@ -55,10 +56,10 @@ class HookJobs:
             raise
         except RefusedError as error:
             raise NoticeError(f"Job {name} is refused: {error}") from error
-        found = batch.read(reply)
+        found = read_batch_job(reply)
         if all(owner.uid != seen.meta.uid for owner in found.metadata.owner_references):
             raise NoticeError(f"Job {name} is there already, and not of this request")
-        self._writes.replies.absorb_job(reply, batch.KIND)
+        self._writes.replies.absorb_job(reply, BATCH_JOB)
         return (name,)
 
     async def listen(self, record: Record, namespace: str) -> None:
@@ -102,7 +103,7 @@ class HookJobs:
             reply = await self._writes.client.get(JOBS.at(name, namespace))
         except NotFoundError:
             return None
-        return batch.read(reply)
+        return read_batch_job(reply)
 
     async def _pods_of(self, job: JobView) -> list[Pod]:
         meta = job.metadata

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
-from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.gang_keys import group_of, key_of_group
@@ -216,7 +215,7 @@ def read_pod(data: bytes | msgspec.Raw, queued: Pods = Pods.ALL) -> PodJob:
     return PodJob(
         kind=KIND,
         metadata=meta,
-        key=Key(f"{meta.key} {KIND.kind}.{KIND.group}"),
+        key=KIND.key(meta.key),
         group=key_of_group(meta.namespace, group) if group else None,
         suspended=gated or meta.deleting or end is not None,
         stopping=False,
