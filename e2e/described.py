@@ -51,9 +51,9 @@ def definition(named: KindResource, *, namespaced: bool = True) -> Object:
 def served(api: Api, *, but: Collection[str] = ()) -> Iterator[None]:
     """Have a definition of each kind that is not Kubernetes' own, and delete them in the end.
 
-    Left out are the frameworks `but`.
+    Left out are the kinds `but`.
     """
-    kinds = [kind_of(row.framework) for row in ROWS if row.framework not in but]
+    kinds = [kind_of(row.framework) for row in ROWS if kind_name(row) not in but]
     wanted = [definition(one.spec.resource) for one in kinds]
     wanted += [
         definition(one.resource, namespaced=one.namespaced)

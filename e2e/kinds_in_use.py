@@ -47,6 +47,9 @@ class Use:
     scaling: Scaling | None = None
     serves: bool = False
     """It runs until it is deleted."""
+    operator: str = ""
+    """Of a project of its own, which runs: `training` is Kubeflow's training operator. Empty where
+    the controller is one of Kubernetes, or played."""
 
     @property
     def pods(self) -> int:
@@ -124,7 +127,7 @@ def replicas(container: str, **counts: int) -> Spec:
 
 
 def kubeflow(kind: str, prefix: str, container: str, **counts: int) -> Use:
-    """Return a kind of Kubeflow with so many pods by type."""
+    """Return a kind of Kubeflow's training operator with so many pods by type."""
     make = replicas(container, **counts)
 
     def spec(pods: Pods) -> Object:
@@ -136,6 +139,7 @@ def kubeflow(kind: str, prefix: str, container: str, **counts: int) -> Use:
         spec=spec,
         pod_sets={name.lower(): count for name, count in counts.items()},
         suspend=("runPolicy", "suspend"),
+        operator="training",
     )
 
 
@@ -258,14 +262,16 @@ USES: Mapping[str, Use] = MappingProxyType(
             suspend=(),
             notes={TOTAL: str(MEMBERS)},
         ),
-        "jobset": Use(kind=JOB_SET, spec=set_of, pod_sets={"w": 4}),
-        "mpi": kubeflow("v2beta1/MPIJob", "mpi", "mpi", Launcher=1, Worker=2),
+        "jobset": Use(kind=JOB_SET, spec=set_of, pod_sets={"w": 4}, operator="jobset"),
+        "mpi": replace(
+            kubeflow("v2beta1/MPIJob", "mpi", "mpi", Launcher=1, Worker=2), operator="mpi"
+        ),
         "pytorch": kubeflow("v1/PyTorchJob", "pytorch", "pytorch", **MASTER),
         "tf": kubeflow("v1/TFJob", "tf", "tensorflow", Chief=1, Worker=2),
         "xgboost": kubeflow("v1/XGBoostJob", "xgb", "xgboost", **MASTER),
         "paddle": kubeflow("v1/PaddleJob", "paddle", "paddle", **MASTER),
-        "jax": kubeflow("v1/JAXJob", "jax", "jax", Worker=2),
-        "train": Use(kind=TRAIN_JOB, spec=training_of, pod_sets={"node": 3}),
+        "jax": replace(kubeflow("v1/JAXJob", "jax", "jax", Worker=2), operator=""),
+        "train": Use(kind=TRAIN_JOB, spec=training_of, pod_sets={"node": 3}, operator="trainer"),
         "ray": Use(kind=RAY_JOB, spec=ray_of, pod_sets={"head": 1, "small": 2}),
         "cluster": Use(
             kind=RAY_CLUSTER,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from e2e import described, job_controllers
-from e2e.actors import APP_WRAPPER, JOB_SET, OVER, RAY_CLUSTER, RAY_JOB, TRAIN_JOB, acting
+from e2e.actors import JOB_SET, OVER, RAY_CLUSTER, RAY_JOB, TRAIN_JOB, acting
 from e2e.api import condition, holds
 from e2e.cluster import Cluster
 from e2e.conftest import launching, wait_collecting
@@ -43,18 +43,15 @@ from queueing.kinds.registry import POD as PODS
 from queueing.kinds.registry import QUEUED
 from tests.kinds.rows import ROWS
 
-REAL = frozenset(
-    {
-        *("jobset.x-k8s.io/jobset", "kubeflow.org/mpijob", "trainer.kubeflow.org/trainjob"),
-        *(f"kubeflow.org/{one}job" for one in ("pytorch", "tf", "xgboost", "paddle")),
-    }
-)
-"""Frameworks whose own controllers run."""
-TRAINED = ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob")
-PLAYED = (
-    *("kubeflow.org/v1/JAXJob", "ray.io/v1/RayService"),
-    "sparkoperator.k8s.io/v1beta2/SparkApplication",
-    *(RAY_JOB, RAY_CLUSTER, APP_WRAPPER),
+REAL = frozenset(use.kind for use in USES.values() if use.operator)
+"""Kinds whose own controllers run."""
+TRAINED = tuple(use.kind.rpartition("/")[2] for use in USES.values() if use.operator == "training")
+PLAYED = tuple(
+    use.kind
+    for use in USES.values()
+    if use.suspend
+    and not use.operator
+    and use.kind.partition("/")[0] not in described.OF_KUBERNETES
 )
 TRAIN_JOBS = "trainjobs.trainer.kubeflow.org"
 KEPT = {"type": "array", "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
