@@ -132,7 +132,8 @@ def kubeflow(kind: str, prefix: str, container: str, **counts: int) -> Use:
 
     def spec(pods: Pods) -> Object:
         run = {"suspend": True, "cleanPodPolicy": "None", "backoffLimit": 0}
-        return {"runPolicy": run, f"{prefix}ReplicaSpecs": make(pods)}
+        mode = {"jobMode": "MXTrain"} if prefix == "mx" else {}
+        return {"runPolicy": run, **mode, f"{prefix}ReplicaSpecs": make(pods)}
 
     return Use(
         kind=f"kubeflow.org/{kind}",
@@ -269,6 +270,7 @@ USES: Mapping[str, Use] = MappingProxyType(
         "pytorch": kubeflow("v1/PyTorchJob", "pytorch", "pytorch", **MASTER),
         "tf": kubeflow("v1/TFJob", "tf", "tensorflow", Chief=1, Worker=2),
         "xgboost": kubeflow("v1/XGBoostJob", "xgb", "xgboost", **MASTER),
+        "mx": kubeflow("v1/MXJob", "mx", "mxnet", Scheduler=1, Server=1, Worker=1),
         "paddle": kubeflow("v1/PaddleJob", "paddle", "paddle", **MASTER),
         "jax": replace(kubeflow("v1/JAXJob", "jax", "jax", Worker=2), operator=""),
         "train": Use(kind=TRAIN_JOB, spec=training_of, pod_sets={"node": 3}, operator="trainer"),

@@ -121,6 +121,7 @@ ROWS = (
     ),
     training("pytorchjob", "pytorch", Master=1, Worker=3),
     training("tfjob", "tf", Chief=1, PS=2, Worker=4, Evaluator=1),
+    training("mxjob", "mx", Scheduler=1, Server=2, Worker=4),
     training("xgboostjob", "xgb", Master=1, Worker=2),
     training("paddlejob", "paddle", Worker=2),
     training("jaxjob", "jax", Worker=8),

@@ -14,6 +14,7 @@ FRAMEWORKS: Final = (
     "jobset.x-k8s.io/jobset",
     "kubeflow.org/jaxjob",
     "kubeflow.org/mpijob",
+    "kubeflow.org/mxjob",
     "kubeflow.org/paddlejob",
     "kubeflow.org/pytorchjob",
     "kubeflow.org/tfjob",

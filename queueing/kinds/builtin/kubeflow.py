@@ -73,12 +73,16 @@ MPI_JOB = _spec(
 )
 PYTORCH_JOB = _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker")
 TF_JOB = _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator")
+_MX = ("Scheduler", "Server", "Worker", "TunerTracker", "TunerServer", "Tuner")
+# Operators that have this kind do not know `managedBy`.
+MX_JOB = _training("MXJob", "mxReplicaSpecs", *_MX).model_copy(update={"managed_by": None})
 XGBOOST_JOB = _training("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker")
 PADDLE_JOB = _training("PaddleJob", "paddleReplicaSpecs", "Master", "Worker")
 JAX_JOB = _training("JAXJob", "jaxReplicaSpecs", "Worker")
 
 FRAMEWORKS = (
     Framework(name="kubeflow.org/jaxjob", spec=JAX_JOB, prebuilt=False),
+    Framework(name="kubeflow.org/mxjob", spec=MX_JOB),
     Framework(name="kubeflow.org/paddlejob", spec=PADDLE_JOB),
     Framework(name="kubeflow.org/pytorchjob", spec=PYTORCH_JOB),
     Framework(name="kubeflow.org/tfjob", spec=TF_JOB),
