@@ -188,12 +188,12 @@ class Cycle:
 
     number: int
     now: float
-    rounds: tuple[tuple[Decision, ...], ...] = ()
-    judged: int = 0
+    rounds: tuple[tuple[Decision, ...], ...]
+    judged: int
     """How many heads were judged: the unit of `budget`."""
     finished: bool
     """False when the budget ran out first: call again with no new fact to continue."""
-    wake_at: float | None = None
+    wake_at: float | None
     """Earliest time at which a waiting decision may change without any event."""
 
     @property

@@ -105,7 +105,14 @@ class Engine:
             self._steps = None
             found: Cycle = end.value
         else:
-            return Cycle(number=self._memory.cycles, now=self._memory.clock, finished=False)
+            return Cycle(
+                number=self._memory.cycles,
+                now=self._memory.clock,
+                rounds=(),
+                judged=0,
+                finished=False,
+                wake_at=None,
+            )
         inbox, self._inbox = self._inbox, []
         for take in inbox:
             take()

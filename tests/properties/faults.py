@@ -202,8 +202,8 @@ FAULTS = [
     ),
     Fault(
         "Released quota wakes nobody",
-        "queueing.state.scheduler.wake:_spread",
-        always(None),
+        "queueing.state.scheduler.wake:_within_trees",
+        always(set[QueueName]()),
         rebuild.nobody_waits_whom_a_new_engine_would_admit,
     ),
     Fault(

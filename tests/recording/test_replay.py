@@ -75,6 +75,15 @@ def test_a_round_that_paused_is_repeated_where_it_paused() -> None:
     assert all(one.same for one in answers)
 
 
+def test_an_answer_is_written_as_in_recordings_made_before() -> None:
+    lines: list[str] = []
+    recorded(lines, Settings()).cycle(5.0, 10)
+    gave = (
+        '{"$":"Cycle","number":1,"now":5.0,"rounds":[],"judged":0,"finished":true,"wake_at":null}'
+    )
+    assert lines[-1].strip() == f'{{"cycle":[5.0,10,null],"gave":{gave}}}'
+
+
 def test_another_decision_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = recorded_life(monkeypatch, "classical", 1, 60)
     at = next(place for place, line in enumerate(lines) if '"Admit"' in line)

@@ -60,25 +60,31 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     Who waits on a shelf stays there, and who waits for what was promised to it sleeps on. Places
     also help those of other trees that share the nodes, and have the quota.
     """
-    used, as_kueue = changes.joined, not memory.settings.rules.waits_for_lacks
+    used = changes.joined
     _wake_all(memory, used, lambda one: not used[one.queue].isdisjoint(one.demand.claims))
-    released = {memory.root_of(name) for name in changes.released}
-    newcomers = {memory.root_of(name) for name in changes.newcomers}
-    for name, queue in memory.queues.items():
-        root = memory.root_of(name) if queue.waiting else None
-        if root is None:
-            continue
-        if as_kueue:
-            _wake_all(memory, (name,) if root in released else ())
+    released = _within_trees(memory, changes.released)
+    if not memory.settings.rules.waits_for_lacks:
+        _wake_all(memory, sorted(released))
+        return
+    reached = released | _within_trees(memory, changes.newcomers)
+    for name in memory.objects.rules if changes.vacated else sorted(reached):
+        queue = memory.queues.get(name)
+        if queue is None or not queue.waiting:
             continue
         rules = memory.objects.rules[name]
-        gives = root in released or (root in newcomers and not rules.never_preempts)
+        gives = name in released or (name in reached and not rules.never_preempts)
         if gives and queue.shelves:
             memory.ready.add(name)
         if gives or not changes.vacated.isdisjoint(rules.offer.flavors):
             for peers in list(queue.hopeful):
                 if not is_promised(memory, peers):
                     memory.wake(peers)
+
+
+def _within_trees(memory: Memory, names: Iterable[QueueName]) -> set[QueueName]:
+    """Return all queues of the trees of some queues."""
+    roots = {memory.root_of(name) for name in names} - {None}
+    return {one for root in roots if root is not None for one in memory.queues_of(root)}
 
 
 def _reshape(memory: Memory, *, forgets: bool) -> None:
