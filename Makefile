@@ -37,7 +37,7 @@ dev: setup ## Run the embedded API server with queueing and simulated nodes; kub
 	@$(BIN)/queueing dev $(ARGS)
 
 .PHONY: test
-test: setup ## Run the fast tests (about three minutes)
+test: setup ## Run the fast tests (about two minutes)
 	$(BIN)/python -m pytest -q -n $(FAST_WORKERS) --dist worksteal -m 'not slow' tests $(ARGS)
 
 .PHONY: sizes
