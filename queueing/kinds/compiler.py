@@ -322,7 +322,8 @@ class _Compilation:
         for root, *path in sorted(found.reads):
             if root == OBJECT and path[0] == METADATA:
                 known = attributes(Meta)
-                self._metadata |= {one: known[one] for one in path[1:2] or known if one in known}
+                named = [one for one in path[1:2] if one in known]
+                self._metadata |= {one: known[one] for one in named or known}
             elif root == OBJECT:
                 self._read(tuple(path), at)
             elif root == ITEM and entry is not None:

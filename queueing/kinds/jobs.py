@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from typing_extensions import override
 
 from queueing.kinds import starting
@@ -90,10 +91,13 @@ class DescribedJob(JobView):
     def only_waits_as(self, before: JobView | None) -> bool:
         if before is None or not self.suspended or not isinstance(before, DescribedJob):
             return False
+        if self.queued_through_pods:
+            return False  # it may run all the same, and its status says which of its pods may go
         version = self.metadata.resource_version
-        known = msgspec.structs.replace(before.metadata, resource_version=version)
+        known = replace(before.metadata, resource_version=version)
         return (
             self.metadata == known
+            and self.pod_sets == before.pod_sets
             and _request(self) == _request(before)
             and not (self.was_started or self.reset() or before.reset())
         )
@@ -210,6 +214,7 @@ _QUESTIONS: tuple[tuple[str, Any], ...] = (
 
 _REMEMBERED, _REMEMBERED_BYTES = 1024, 4096
 """For how many different objects of a kind is remembered what they say, and up to which size."""
+_NO_TEMPLATE = msgspec.Raw(b"{}")
 
 
 def described(found: View) -> DescribedJob:
@@ -275,7 +280,8 @@ def _said(found: View) -> tuple[Mapping[str, Any], Sequence[UnreadableError]]:
     if not told and len(fingerprint) <= _REMEMBERED_BYTES:
         if len(kind.answers) >= _REMEMBERED:
             kind.answers.clear()
-        kind.answers[fingerprint] = said
+        bare = [replace(one, template=_NO_TEMPLATE) for one in said["pod_sets"]]
+        kind.answers[fingerprint] = {**said, "pod_sets": bare}
     return said, told
 
 

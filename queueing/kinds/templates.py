@@ -104,22 +104,16 @@ def _put_back(document: Document, template: Steps, path: Steps, want: Any) -> No
 
 
 def _swap_back(document: Document, path: Steps, want: Any) -> None:
-    """Give containers back the resources that others stand for, by name and in order."""
+    """Give containers back the resources in which others stand for some, by name."""
     had = {one.get("name"): one for one in want if isinstance(one, dict)} if want else {}
     found = value_at(document, path)
     for one in found if isinstance(found, list) else ():
         before = had.get(one.get("name"), {}).get("resources") or {}
         resources = one.get("resources") or {}
         for name in ("requests", "limits"):
-            if resources.get(name):
-                resources[name] = _renamed_back(resources[name], before.get(name) or {})
-
-
-def _renamed_back(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    gone = (key for key in before if "/" in key and key not in found)
-    came = [key for key in found if key.startswith(CLASS_PREFIX) and key not in before]
-    names = dict(zip(came, gone, strict=False))
-    return {names.get(key, key): value for key, value in found.items()}
+            had_then, now = before.get(name) or {}, resources.get(name) or {}
+            if any(key.startswith(CLASS_PREFIX) and key not in had_then for key in now):
+                resources[name] = dict(had_then)
 
 
 def _take_away(document: Document, places: Places, original: Original) -> None:

@@ -120,7 +120,8 @@ class View:
     def values(self) -> dict[str, Any]:
         """What is read of the object, as expressions see it: without templates and nulls."""
         found = self.fields()
-        if b"null" in _encode(found):
+        if b"null" in (encoded := _encode(found)):
+            found = _document.decode(encoded)
             try:
                 self._prune(found)
             except TooCostlyError:

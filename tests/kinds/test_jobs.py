@@ -14,6 +14,7 @@ from queueing.translate.jobs.injection import ConflictError
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.wire.workloads import Workload
 from queueing_api.queueing.v1alpha1.queueable_kind import QueueableKindSpec
+from tests.batch_jobs import batch_job
 from tests.kinds.rows import ROWS, Row, additions, applied, loaded, sample
 
 ALIVE = [row for row in ROWS if row.stopped_by == "suspension"]
@@ -74,6 +75,26 @@ def test_a_template_that_quotes_the_name_of_our_mark_was_not_started_by_that() -
     read = {"name": "W", "valueFrom": {"fieldRef": {"fieldPath": field}}}
     job = trial(spec={"pod": {"spec": {"containers": [{"name": "c", "env": [read]}]}}})
     assert not job.was_started
+
+
+def test_no_more_pods_are_reclaimable_than_a_job_with_more_workers_than_work_asks_for() -> None:
+    spec = {"parallelism": 10, "completions": 5}
+    job = batch_job({"metadata": {"name": "j"}, "spec": spec, "status": {"succeeded": 1}})
+    assert [(one.count, one.reclaimable) for one in job.pod_sets] == [(5, 1)]
+
+
+def test_a_suspended_object_that_asks_for_more_pods_by_its_status_does_not_only_wait() -> None:
+    pod_set = {**LAB["podSets"][0], "count": "object.status.wanted"}
+    kind = compiled(QueueableKindSpec.from_wire({**LAB, "podSets": [pod_set]}))
+
+    def read(wanted: int) -> DescribedJob:
+        pod = {"spec": {"containers": [{"name": "c"}]}}
+        thing = {"metadata": {"name": "t"}, "spec": {"pod": pod, "paused": True}}
+        status = {"wanted": wanted, "running": 0}
+        return read_job(kind, encode({**thing, "status": status}), lambda _: None)
+
+    assert read(2).only_waits_as(read(2))
+    assert not read(3).only_waits_as(read(2))
 
 
 def test_objects_of_which_the_same_is_read_are_asked_once_and_keep_their_own_templates() -> None:

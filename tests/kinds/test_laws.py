@@ -57,7 +57,8 @@ tolerations = st.lists(
 @st.composite
 def templates(draw: st.DrawFn) -> Wire:
     """Draw a pod template in which anything may be absent or empty."""
-    containers = [{"name": "c", "resources": {"limits": {"example.com/gpu": "2", "cpu": "1"}}}]
+    limits = {"cpu": "1", "example.com/gpu": "2", "example.com/nic": "1"}
+    containers = [{"name": "c", "resources": {"limits": limits}}]
     spec: Wire = {"containers": containers, "restartPolicy": "Never"}
     metadata: Wire = {}
     for place, name in ((metadata, "labels"), (metadata, "annotations"), (spec, "nodeSelector")):
@@ -75,14 +76,15 @@ def templates(draw: st.DrawFn) -> Wire:
 def injections(draw: st.DrawFn) -> Injection:
     """Draw what an admission may add, under keys of its own."""
     added = st.dictionaries(st.sampled_from(["x.io/1", "x.io/2"]), words, max_size=2)
-    gpu = "deviceclass.resource.kubernetes.io/gpu"
+    gpu, nic = (f"deviceclass.resource.kubernetes.io/{one}" for one in ("slow-gpu", "nic"))
+    both = {"example.com/gpu": gpu, "example.com/nic": nic}
     return Injection(
         labels=draw(added),
         annotations=draw(added),
         node_selector=draw(added),
         tolerations=tuple(Toleration(key=one) for one in draw(st.lists(words, max_size=2))),
         scheduling_gates=draw(st.sampled_from([(), ("x.io/gate",)])),
-        swaps=draw(st.sampled_from([{}, {"example.com/gpu": gpu}])),
+        swaps=draw(st.sampled_from([{}, {"example.com/gpu": gpu}, both])),
         count=draw(st.integers(1, 6)),
     )
 
@@ -111,6 +113,7 @@ def test_a_stop_undoes_a_start_to_the_byte(
     after = before
     for patch in start(view, added):
         after = applied(after, patch)
+    after = json.loads(json.dumps(after, sort_keys=True))  # as the API server keeps maps
     assert not viewed(row, after).suspended
     restored = applied(after, undo(viewed(row, after), originals(view)))
     assert written(restored) == written(before)

@@ -25,7 +25,7 @@ from queueing.kinds.view import View
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
-from queueing.translate.jobs.composition import GroupKind, JobKind
+from queueing.translate.jobs.composition import BATCH_JOB, GroupKind, JobKind
 from queueing.translate.wire.definitions import Definition
 
 logger = logging.getLogger(__name__)
@@ -129,15 +129,21 @@ class Kinds:
         return KindState.FOLLOWING, ""
 
     async def follow(self, group: asyncio.TaskGroup) -> None:
-        """Start to follow definitions and kinds; return when all that are served are known."""
+        """Start to follow definitions and kinds; return when all that are served are known.
+
+        Kinds whose objects may not be listed are done without, but for batch/v1 Jobs.
+        """
         self._group = group
         group.create_task(self._reflector.run(), name="reflector customresourcedefinitions")
         for of in self._wanted:
             self._settle(of)
         await self._reflector.until_known()
-        for one in list(self._followed.values()):
+        for of, one in list(self._followed.items()):
             for reflector, task in one.all:
-                known = group.create_task(reflector.until_known())
+                is_needed = of == BATCH_JOB.group_kind
+                known = group.create_task(
+                    reflector.synced.wait() if is_needed else reflector.until_known()
+                )
                 await asyncio.wait((known, task), return_when=asyncio.FIRST_COMPLETED)
                 known.cancel()
 
@@ -231,12 +237,16 @@ class Kinds:
             raise msgspec.ValidationError(f"{type(error).__name__}: {error}") from error
 
     def _known(self, found: View) -> DescribedJob | None:
-        """Return what is known of an object that comes a second time, as after each write."""
+        """Return what is known of an object that comes a second time, as after each write.
+
+        Not a later version: a watch goes on from the version of what is read.
+        """
         key = self._objects.job_keys.get(found.metadata.uid)
         known = None if key is None else self._objects.jobs.get(key)
         if not isinstance(known, DescribedJob) or known.source.kind is not found.kind:
             return None
-        return None if found.metadata.is_newer_than(known.metadata) else known
+        version = known.metadata.resource_version
+        return known if found.metadata.resource_version == version else None
 
     def _read_anew(self, changed: Related) -> None:
         """Read the jobs again that cannot be read without an object that changed."""

@@ -67,7 +67,7 @@ SPEC = QueueableKindSpec(
 
 
 def reclaimable(job: Seen) -> Mapping[str, int]:
-    """Return the pods that a Job needs no more: parallelism, less what is left to do."""
+    """Return the pods that a Job needs no more: those it asks for, less what is left to do."""
     parallelism = _number(job, "spec.parallelism", 1)
     if parallelism <= 1:
         return {}
@@ -82,7 +82,7 @@ def reclaimable(job: Seen) -> Mapping[str, int]:
         done = _number(job, "status.succeeded", 0)
     if done <= 0:
         return {}
-    return {MAIN: max(parallelism - max(completions - done, 0), 0)}
+    return {MAIN: max(min(parallelism, completions) - max(completions - done, 0), 0)}
 
 
 def running(job: Seen) -> int:

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.intake.kinds import Kinds, KindState
@@ -11,12 +13,13 @@ from queueing.controller.intake.pump import Pump
 from queueing.controller.stores.objects import Objects
 from queueing.controller.work_queues import Unattended
 from queueing.core.facts import Fact
-from queueing.kinds.registry import kind_of
+from queueing.kinds.registry import JOB, kind_of
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.reflector import Added
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from queueing.translate.inbound.manifests import read
+from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.workloads import Workload
 from tests.controller.harness import WAIT_S
@@ -70,6 +73,53 @@ async def test_a_kind_is_followed_exactly_while_it_is_wanted_and_served() -> Non
             await client.delete(CUSTOM_RESOURCE_DEFINITIONS.at(name))
             await until(lambda: not objects.jobs)
             assert set(told) == {OF}
+            for task in asyncio.all_tasks():
+                if task.get_name().startswith("reflector"):
+                    task.cancel()
+
+
+async def test_an_event_is_read_in_its_own_version_though_a_later_one_is_known() -> None:
+    """A watch goes on from there: what happened to others in between must come."""
+    async with serve() as server, Client(Cluster.plain(server.url)) as client:
+        objects = Objects()
+        pump = Pump(objects, Nobody(), Unattended(), ResourceRules())
+        kinds = Kinds(client, pump, objects)
+        kinds.activate(kind_of(JOB))
+        async with asyncio.TaskGroup() as group:
+            await kinds.follow(group)
+            read = pump.readers[BATCH_JOB.group_kind]
+            early, late = (
+                msgspec.json.encode({"metadata": {"name": "j", "uid": "u", "resourceVersion": one}})
+                for one in ("120", "150")
+            )
+            pump.put_anew(read(late))
+            assert read(early).metadata.resource_version == "120"
+            assert read(late) is objects.jobs[read(late).key]
+            for task in asyncio.all_tasks():
+                if task.get_name().startswith("reflector"):
+                    task.cancel()
+
+
+async def test_a_term_does_not_begin_before_its_jobs_are_known() -> None:
+    refused, allowed = asyncio.Event(), asyncio.Event()
+
+    async def forbidden(request: HttpRequest) -> Fault | None:
+        if not request.path.endswith("/jobs") or allowed.is_set():
+            return None
+        refused.set()
+        return Fault(status=401)
+
+    async with serve(intercept=forbidden) as server, Client(Cluster.plain(server.url)) as client:
+        objects = Objects()
+        kinds = Kinds(client, Pump(objects, Nobody(), Unattended(), ResourceRules()), objects)
+        kinds.activate(kind_of(JOB))
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(kinds.follow(group))
+            await refused.wait()
+            await until(lambda: kinds.state(BATCH_JOB.group_kind)[0] is KindState.REFUSED)
+            assert not following.done()
+            allowed.set()
+            await following
             for task in asyncio.all_tasks():
                 if task.get_name().startswith("reflector"):
                     task.cancel()

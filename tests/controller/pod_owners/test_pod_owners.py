@@ -236,6 +236,7 @@ async def test_pods_that_an_update_is_about_to_replace_do_not_hold_it_up(
                 let_go.set()  # without quota it is deleted at once
 
         w.server.store.on_change(changed)
+        await asyncio.sleep(60)  # until nothing else has it looked at
         await w.client.patch_merge(target, {"status": {"updateRevision": "web-2"}})
         async with asyncio.timeout(WAIT_S):
             await let_go.wait()
