@@ -35,7 +35,7 @@ AIM_HELD, AIM_WIDTH = 0.85, 3.0
 """The part of truths that must lie in 90 % ranges, and how much wider than the oracle's these may
 be."""
 SCALES: Mapping[str, float] = MappingProxyType(
-    {"A": 0.2, "B": 0.2, "C": 0.1, "D": 0.3, "E": 0.3, "G": 0.3, "H": 0.3, "I": 0.05}
+    {"A": 0.1, "B": 0.1, "C": 0.1, "D": 0.3, "E": 0.3, "G": 0.3, "H": 0.3, "I": 0.05}
 )
 """Loads that are replayed, and which part of them."""
 SLOWER = 60.0
