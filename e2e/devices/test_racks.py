@@ -99,6 +99,10 @@ def test_a_gang_goes_to_the_rack_that_has_its_devices_or_says_what_is_missing(
         namespace=space.namespace,
         what="a claim of nobody's queue that is allocated",
     )
+    # Changes of claims are gathered for a moment before they count.
+    between = Pods(requests={"cpu": "1"}, run_s=1)
+    space.make(job(space.namespace, "between", queue="team", parallelism=1, pods=between))
+    wait_job(space, "between", lambda one: holds(one, "Complete"), "complete")
     space.make(gang(space, "second", 2))
     wanted = f'allows to fit only 1 out of 2 pod(s). Total nodes: 4; excluded: resource "{GPU}": 3'
     wait_workload(
