@@ -200,22 +200,27 @@ class Credits:
         self._presence.take_changes(self._around.workloads, self._around.charges, floor(now))
         self._grants.plan()
         self.records.at = floor(now) - self._policies.lag_s
+        saved: dict[Uid, list[int]] = {}
         for when, events in self._agenda.due(self.records.at):
             self._accounts.advance(when)
             # Losses first: they depend on what was held before any event of that second.
             evicted = [token for token, event in events if event is HoldingEnd.EVICTED]
             if evicted:
-                self._lose(evicted, when)
+                saved = saved or self._times_saved()
+                self._lose(evicted, when, saved)
             self._let_happen(events, when)
 
-    def _lose(self, evicted: Sequence[int], when: int) -> None:
-        """Count what evictions lose: the work since the last Checkpoint of each holding."""
-        saves: dict[Uid, list[int]] = {}
+    def _times_saved(self) -> dict[Uid, list[int]]:
+        found: dict[Uid, list[int]] = {}
         for save in self._saves.values():
-            saves.setdefault(save.uid, []).append(save.at)
+            found.setdefault(save.uid, []).append(save.at)
+        return found
+
+    def _lose(self, evicted: Sequence[int], when: int, saved: Mapping[Uid, list[int]]) -> None:
+        """Count what evictions lose: the work since the last Checkpoint of each holding."""
         for holding in map(self._accounts.counted.get, evicted):
             if holding is not None:
-                times = [at for at in saves.get(holding.uid, ()) if holding.since <= at <= when]
+                times = [at for at in saved.get(holding.uid, ()) if holding.since <= at <= when]
                 self._accounts.lose(holding, when, max(times, default=None))
 
     def _let_happen(self, events: Events, when: int) -> None:
