@@ -27,7 +27,7 @@ from queueing.kinds.rules import (
     CompiledPodSet,
     CompiledState,
 )
-from queueing.kinds.shapes import METADATA, Change, Shape, detacher, plainer, struct_of
+from queueing.kinds.shapes import METADATA, Conversion, Shape, detacher, plainer, struct_of
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.wire.meta import Meta
 from queueing_api.queueing.v1alpha1.queueable_kind import (
@@ -78,12 +78,12 @@ class Kind:
     """Of kinds that are queued through their pods: whether none of them runs."""
     shape: type[msgspec.Struct]
     decoder: "msgspec.json.Decoder[msgspec.Struct]" = field(repr=False, compare=False)
-    detach: Change | None = field(repr=False, compare=False)
-    plain: Change = field(repr=False, compare=False)
+    detach: Conversion | None = field(repr=False, compare=False)
+    plain: Conversion = field(repr=False, compare=False)
     """Returns what is read of an object, but of its metadata, as plain values without templates."""
     metadata: Mapping[Step, str] = field(repr=False, compare=False)
     """The fields of metadata that expressions read, with their attributes."""
-    request: Change = field(repr=False, compare=False)
+    request: Conversion = field(repr=False, compare=False)
     """Returns what is read of an object, but of its metadata and status."""
     is_told_by_fields: bool
     """Whether objects of which the same is read say the same, whatever their templates are.
@@ -113,7 +113,7 @@ def names_of(spec: QueueableKindSpec) -> JobKind:
     return JobKind(api_version=named.api_version, kind=named.kind, plural=named.plural)
 
 
-def _request(shape: type[msgspec.Struct]) -> Change:
+def _request(shape: type[msgspec.Struct]) -> Conversion:
     names = [one for one in shape.__struct_fields__ if one not in (METADATA, STATUS)]
     return attrgetter(*names) if names else lambda _: ()
 

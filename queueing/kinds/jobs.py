@@ -88,8 +88,8 @@ class DescribedJob(JobView):
         return self.source.since("Suspended")
 
     @override
-    def only_waits_as(self, before: JobView | None) -> bool:
-        if before is None or not self.suspended or not isinstance(before, DescribedJob):
+    def only_waits_as(self, before: JobView) -> bool:
+        if not self.suspended or not isinstance(before, DescribedJob):
             return False
         if self.queued_through_pods:
             return False  # it may run all the same, and its status says which of its pods may go
@@ -166,7 +166,7 @@ Find = Callable[[Related], Mapping[str, Any] | None]
 
 
 Known = Callable[[View], "DescribedJob | None"]
-"""Returns an object that was read already, in this version or a later one; None if it was not."""
+"""Returns an object that was read already, in this version; None if it was not."""
 
 
 def read_job(

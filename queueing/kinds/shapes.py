@@ -115,10 +115,10 @@ def struct_of(shape: Shape, name: str) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, fields, rename=spelled, frozen=True, kw_only=True, gc=False)
 
 
-Change = Callable[[Any], Any]
+Conversion = Callable[[Any], Any]
 
 
-def plainer(shape: Shape) -> Change | None:
+def plainer(shape: Shape) -> Conversion | None:
     """Return what makes a decoded value a plain one; None if it is.
 
     Pod templates are left out, and what is laid aside.
@@ -147,7 +147,7 @@ def _left_out(_: Any) -> None:
     """Stand for what no expression reads."""
 
 
-def detacher(shape: Shape) -> Change | None:
+def detacher(shape: Shape) -> Conversion | None:
     """Return what takes a decoded value's hold on the message that it came in; None if it has none.
 
     Values that are kept are detached: else each would keep a whole list of objects in memory.
@@ -164,7 +164,7 @@ def detacher(shape: Shape) -> Change | None:
     return _of_fields(inner) if inner else None
 
 
-def _of_entries(each: Change | None, *, keyed: bool) -> Change | None:
+def _of_entries(each: Conversion | None, *, keyed: bool) -> Conversion | None:
     if each is None:
         return None
 
@@ -174,7 +174,7 @@ def _of_entries(each: Change | None, *, keyed: bool) -> Change | None:
     return changed
 
 
-def _of_fields(inner: Sequence[tuple[str, Change]]) -> Change:
+def _of_fields(inner: Sequence[tuple[str, Conversion]]) -> Conversion:
     def detach(value: Any) -> Any:
         for name, one in inner:
             found = getattr(value, name)

@@ -17,6 +17,7 @@ from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import Expression, NoValueError, meter
 from queueing.kinds.hooks import Related
+from queueing.kinds.nulls import prune, pruned
 from queueing.kinds.paths import ABSENT, Steps, steps, value_at
 from queueing.kinds.pod_sets import (
     PodSet,
@@ -36,8 +37,6 @@ from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, EndRule
 GROUPS_MAX = 1_000_000
 """Most groups that one object may have."""
 
-_NESTED = (dict, list)
-_PRUNED_IN_A_STEP, _PRUNED_AT_ONCE = 8, 800
 _TERMINATED = frozenset({"Succeeded", "Failed"})
 
 _encode = msgspec.json.encode
@@ -123,7 +122,7 @@ class View:
         if b"null" in (encoded := _encode(found)):
             found = _document.decode(encoded)
             try:
-                self._prune(found)
+                prune(found, self._meter[METER].spend)
             except TooCostlyError:
                 return {}  # no expression is asked: there are no steps left for any
         return found
@@ -141,25 +140,6 @@ class View:
     @cached_property
     def _meter(self) -> dict[str, Any]:
         return meter()
-
-    def _prune(self, found: Any) -> None:
-        """Take away nulls, which count as absent, also in place of a template."""
-        rest, count = [found], 0
-        while rest:
-            one = rest.pop()
-            count += len(one) + 4
-            if count > _PRUNED_AT_ONCE:
-                self._meter[METER].spend(count // _PRUNED_IN_A_STEP)
-                count = 0
-            if type(one) is dict:
-                for key, value in list(one.items()):
-                    if value is None:
-                        del one[key]
-                    elif type(value) in _NESTED:
-                        rest.append(value)
-            else:
-                rest += [value for value in one if type(value) in _NESTED]
-        self._meter[METER].spend(count // _PRUNED_IN_A_STEP)
 
     @cached_property
     def variables(self) -> dict[str, Any]:
@@ -401,7 +381,7 @@ def read(
 def _without_nulls(kind: Kind, data: bytes | msgspec.Raw) -> msgspec.Struct:
     """Decode an object in which a field may be null, which counts as absent."""
     try:
-        return kind.decoder.decode(_encode(_pruned(_document.decode(data))))
+        return kind.decoder.decode(_encode(pruned(_document.decode(data))))
     except msgspec.ValidationError as error:
         raise UnreadableError(("spec",), f"the object cannot be read: {error}") from error
 
@@ -416,13 +396,3 @@ def _annotates(thing: Any, name: str, value: str) -> bool:
     if isinstance(own, dict) and name in own and value in ("", own[name]):
         return True
     return any(_annotates(one, name, value) for one in thing.values())
-
-
-def _pruned(value: Any) -> Any:
-    if type(value) is dict:
-        return {
-            key: _pruned(one) if type(one) in _NESTED else one
-            for key, one in value.items()
-            if one is not None
-        }
-    return [_pruned(one) if type(one) in _NESTED else one for one in value]

@@ -167,7 +167,7 @@ class JobView(ABC):
         """
         return None
 
-    def only_waits_as(self, before: "JobView | None") -> bool:
+    def only_waits_as(self, before: "JobView") -> bool:
         """Say whether it waits for its first start as it did before, so that nobody need look."""
         del before
         return False
