@@ -204,6 +204,7 @@ def _plainly(head: Head, world: World) -> Entry | None:
         found = replace(found, progress=replace(found.progress, generation=generation))
     if world.allowance is not None and not covers(world.allowance, head, found):
         return None
+    # Where nothing is shared and no place was asked for, all of its usage is charged as it is.
     return Entry(head, rules, node, found, found.usage)
 
 

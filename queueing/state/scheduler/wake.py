@@ -83,8 +83,8 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
 
 def _within_trees(memory: Memory, names: Iterable[QueueName]) -> set[QueueName]:
     """Return all queues of the trees of some queues."""
-    roots = {memory.root_of(name) for name in names} - {None}
-    return {one for root in roots if root is not None for one in memory.queues_of(root)}
+    roots = {root for name in names if (root := memory.root_of(name)) is not None}
+    return {one for root in roots for one in memory.queues_of(root)}
 
 
 def _reshape(memory: Memory, *, forgets: bool) -> None:
