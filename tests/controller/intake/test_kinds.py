@@ -1,7 +1,8 @@
 """Which kinds are followed, while definitions and what is wanted change."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -47,6 +48,16 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
+@asynccontextmanager
+async def following() -> AsyncIterator[asyncio.TaskGroup]:
+    """Lend a group of tasks, and end the reflectors in it."""
+    async with asyncio.TaskGroup() as group:
+        yield group
+        for task in asyncio.all_tasks():
+            if task.get_name().startswith("reflector"):
+                task.cancel()
+
+
 async def test_a_kind_is_followed_exactly_while_it_is_wanted_and_served() -> None:
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
         team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
@@ -56,7 +67,7 @@ async def test_a_kind_is_followed_exactly_while_it_is_wanted_and_served() -> Non
         kinds = Kinds(client, pump, objects)
         told: list[tuple[str, str]] = []
         kinds.changed.append(told.append)
-        async with asyncio.TaskGroup() as group:
+        async with following() as group:
             kinds.activate(kind_of(JOB_SET))
             await kinds.follow(group)
             assert kinds.state(OF) == (KindState.NOT_SERVED, "")
@@ -73,9 +84,6 @@ async def test_a_kind_is_followed_exactly_while_it_is_wanted_and_served() -> Non
             await client.delete(CUSTOM_RESOURCE_DEFINITIONS.at(name))
             await until(lambda: not objects.jobs)
             assert set(told) == {OF}
-            for task in asyncio.all_tasks():
-                if task.get_name().startswith("reflector"):
-                    task.cancel()
 
 
 async def test_an_event_is_read_in_its_own_version_though_a_later_one_is_known() -> None:
@@ -85,7 +93,7 @@ async def test_an_event_is_read_in_its_own_version_though_a_later_one_is_known()
         pump = Pump(objects, Nobody(), Unattended(), ResourceRules())
         kinds = Kinds(client, pump, objects)
         kinds.activate(kind_of(JOB))
-        async with asyncio.TaskGroup() as group:
+        async with following() as group:
             await kinds.follow(group)
             read = pump.readers[BATCH_JOB.group_kind]
             early, late = (
@@ -95,9 +103,6 @@ async def test_an_event_is_read_in_its_own_version_though_a_later_one_is_known()
             pump.put_anew(read(late))
             assert read(early).metadata.resource_version == "120"
             assert read(late) is objects.jobs[read(late).key]
-            for task in asyncio.all_tasks():
-                if task.get_name().startswith("reflector"):
-                    task.cancel()
 
 
 async def test_a_term_does_not_begin_before_its_jobs_are_known() -> None:
@@ -113,16 +118,13 @@ async def test_a_term_does_not_begin_before_its_jobs_are_known() -> None:
         objects = Objects()
         kinds = Kinds(client, Pump(objects, Nobody(), Unattended(), ResourceRules()), objects)
         kinds.activate(kind_of(JOB))
-        async with asyncio.TaskGroup() as group:
-            following = group.create_task(kinds.follow(group))
+        async with following() as group:
+            known = group.create_task(kinds.follow(group))
             await refused.wait()
             await until(lambda: kinds.state(BATCH_JOB.group_kind)[0] is KindState.REFUSED)
-            assert not following.done()
+            assert not known.done()
             allowed.set()
-            await following
-            for task in asyncio.all_tasks():
-                if task.get_name().startswith("reflector"):
-                    task.cancel()
+            await known
 
 
 async def test_objects_are_read_once_all_is_known_that_they_cannot_be_read_without() -> None:
@@ -147,18 +149,15 @@ async def test_objects_are_read_once_all_is_known_that_they_cannot_be_read_witho
         objects = Objects()
         kinds = Kinds(client, Pump(objects, Nobody(), Unattended(), ResourceRules()), objects)
         kinds.activate(kind_of(TRAIN_JOB))
-        async with asyncio.TaskGroup() as group_of_tasks:
-            following = group_of_tasks.create_task(kinds.follow(group_of_tasks))
+        async with following() as group_of_tasks:
+            known = group_of_tasks.create_task(kinds.follow(group_of_tasks))
             await asked.wait()
             await client.list_page(resource(TRAIN_JOB).within())
             assert not objects.jobs
             listed.set()
-            await following
+            await known
             (job,) = objects.jobs.values()
             assert job.problem == ""
-            for task in asyncio.all_tasks():
-                if task.get_name().startswith("reflector"):
-                    task.cancel()
 
 
 async def test_workloads_are_looked_at_when_the_definition_of_their_kind_is_gone() -> None:
@@ -178,16 +177,13 @@ async def test_workloads_are_looked_at_when_the_definition_of_their_kind_is_gone
         kinds = Kinds(client, pump, Objects())
         kinds.activate(kind_of(JOB_SET))
         await client.create(CUSTOM_RESOURCE_DEFINITIONS.within(), definition(JOB_SET))
-        async with asyncio.TaskGroup() as group:
+        async with following() as group:
             await kinds.follow(group)
             pump.on_workload(Added(left))
             looks.clear()
             name = definition(JOB_SET)["metadata"]["name"]
             await client.delete(CUSTOM_RESOURCE_DEFINITIONS.at(name))
             await until(lambda: "workload team/left" in looks)
-            for task in asyncio.all_tasks():
-                if task.get_name().startswith("reflector"):
-                    task.cancel()
 
 
 def defined(one: Resource) -> dict[str, object]:
