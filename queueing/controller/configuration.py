@@ -50,7 +50,7 @@ class ControllerRules:
     jobs: JobRules
     identity: str
     kinds: Sequence[Kind] = ()
-    """Described kinds whose objects are queued, beside batch/v1 Jobs."""
+    """Described kinds whose objects are queued."""
     external: Sequence[JobKind] = ()
     """Kinds that other controllers queue."""
     pods: Pods = Pods.NONE

@@ -1,7 +1,7 @@
 """Lists the pods of jobs when they are needed: a cluster has too many pods to watch them all.
 
-Between a job of another kind than batch/v1 and its pods may be any number of objects, of kinds that
-we do not know. So its pods are found by what its start wrote on their templates.
+Between a job and its pods may be any number of objects, of kinds that we do not know. So unless its
+controller labels them with its uid, pods are found by what a start wrote on their templates.
 """
 
 import logging
@@ -21,7 +21,6 @@ from queueing.kube.errors import KubeError
 from queueing.kube.listing import list_all
 from queueing.kube.resources import PODS, RESOURCE_CLAIMS
 from queueing.observe.spans import Placed
-from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.slices import name_on_pods, slice_name
 from queueing.translate.jobs.view import JobView
@@ -48,7 +47,7 @@ async def pods_of_job(client: Client, job: JobView, workload: Workload, kind: ty
 
     Raises KubeError.
     """
-    if job.kind == BATCH_JOB:
+    if job.kind.labels_pods:
         return await pods_of(client, job.metadata.namespace, [job.metadata.uid], kind)
     return await started_pods(client, part_for(job, workload), kind)
 

@@ -107,10 +107,16 @@ class Kind:
         return self.spec.resource.kind
 
 
-def names_of(spec: QueueableKindSpec) -> JobKind:
-    """Return the names of a described kind."""
+def names_of(spec: QueueableKindSpec, hooks: Hooks = NO_HOOKS) -> JobKind:
+    """Return the names of a described kind, and how its objects and their pods are told."""
     named = spec.resource
-    return JobKind(api_version=named.api_version, kind=named.kind, plural=named.plural)
+    return JobKind(
+        api_version=named.api_version,
+        kind=named.kind,
+        plural=named.plural,
+        bare=hooks.bare,
+        labels_pods=hooks.counts is not None,
+    )
 
 
 def _request(shape: type[msgspec.Struct]) -> Conversion:
@@ -165,7 +171,7 @@ class _Compilation:
         shape = struct_of(self._root, name)
         return Kind(
             spec=spec,
-            names=names_of(spec),
+            names=names_of(spec, self._hooks),
             hooks=self._hooks,
             pod_sets=pod_sets,
             active=active,

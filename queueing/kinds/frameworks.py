@@ -18,6 +18,8 @@ class Framework:
     """Whether its objects may name a prebuilt Workload."""
     elastic: bool = False
     """Whether its objects may grow and shrink while they run."""
+    always: bool = False
+    """Whether it is queued whatever a Configuration lists, and nothing is where it cannot be."""
     gate: str = ""
     """Feature gate that must be on; empty for none."""
     implies: tuple[str, ...] = ()

@@ -95,7 +95,8 @@ class Hooks:
     reclaimable: Callable[[Seen], Mapping[str, int]] | None = None
     """Returns how many pods of each set will never be needed again."""
     counts: Counts | None = None
-    """Of a kind whose status tells of all pods. Of others, pods are listed before quota is free."""
+    """Of a kind whose status tells of all pods, which its controller labels with the uid of the
+    object. Of others, pods are found by what a start wrote, and listed before quota is free."""
     uncharged: Callable[[Seen], Iterable[str]] | None = None
     """Yields parts of an object whose pods, if they have any, are in no pod set."""
     start: Callable[[Seen, Document, Sequence[Injection]], None] | None = None
@@ -104,6 +105,8 @@ class Hooks:
     """Takes away from the object what `start` added."""
     pod_groups: PodGroups | None = None
     """How its pods form groups, of an object that is queued through them."""
+    bare: bool = False
+    """Whether its objects are told by their names alone: one kind's, so that no two share one."""
 
 
 NO_HOOKS = Hooks()

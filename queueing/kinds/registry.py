@@ -66,15 +66,15 @@ SUPPORTED: frozenset[str] = QUEUED | {POD}
 
 
 def frameworks_on(frameworks: Iterable[str], gates: Mapping[str, bool]) -> tuple[Framework, ...]:
-    """Return the built-in kinds that a Configuration has queued; batch/v1 Job always is.
+    """Return the built-in kinds that a Configuration has queued; some always are.
 
     `gates` are the feature gates that it sets.
     """
-    wanted = QUEUED.intersection({JOB, *frameworks})
+    wanted = QUEUED.intersection(frameworks)
     return tuple(
         one
         for one in BUILT_IN
-        if one.name in wanted and (not one.gate or gates.get(one.gate, False))
+        if (one.name in wanted or one.always) and (not one.gate or gates.get(one.gate, False))
     )
 
 
@@ -101,12 +101,12 @@ def pods_on(frameworks: Iterable[str]) -> Pods:
 
 
 KNOWN: Mapping[GroupKind, JobKind] = MappingProxyType(
-    {group_kind(one): names_of(one.spec) for one in BUILT_IN if one.name in SUPPORTED}
+    {group_kind(one): names_of(one.spec, one.hooks) for one in BUILT_IN if one.name in SUPPORTED}
 )
 """The names of kinds that can be queued, whether they are turned on or not."""
 
 LOOKED_THROUGH: Mapping[GroupKind, JobKind] = MappingProxyType(
-    {group_kind(one): names_of(one.spec) for one in BUILT_IN}
+    {group_kind(one): names_of(one.spec, one.hooks) for one in BUILT_IN}
     | {
         one.group_kind: one
         for one in (JobKind(api_version="apps/v1", kind="ReplicaSet", plural="replicasets"),)
@@ -114,6 +114,9 @@ LOOKED_THROUGH: Mapping[GroupKind, JobKind] = MappingProxyType(
 )
 """The names of all kinds that may be queued, and of those that stand between an object and one."""
 
+
+ALWAYS: frozenset[GroupKind] = frozenset(group_kind(one) for one in BUILT_IN if one.always)
+"""Kinds that are queued whatever a Configuration lists."""
 
 ELASTIC: frozenset[GroupKind] = frozenset(group_kind(one) for one in BUILT_IN if one.elastic)
 """Kinds whose objects may grow and shrink while they run."""

@@ -25,6 +25,7 @@ from queueing.sim.kinds import (
     body,
     check_shape,
     configurations_within,
+    has_schema,
     is_known,
     meant,
     rule_warnings,
@@ -92,7 +93,7 @@ def read_world(
     written, warnings = _sort(read, kinds)
     found, unknown_fields = [], []
     for document in written:
-        if kinds.of(document) is not None:
+        if kinds.of(document) is not None and not has_schema(document):
             _check_name(document)
             _complete(document, now)
             found.append(document)

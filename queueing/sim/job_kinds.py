@@ -1,4 +1,4 @@
-"""Kinds of jobs that a plan takes beside batch/v1 Job: built-in ones, and described ones.
+"""Kinds of jobs that a plan takes: built-in ones, and described ones.
 
 A Configuration says which of the built-in kinds are queued; without one all are.
 """
@@ -12,12 +12,11 @@ import msgspec
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.jobs import DescribedJob, read_job
-from queueing.kinds.registry import BUILT_IN, JOB, SUPPORTED, kind_of
+from queueing.kinds.registry import BUILT_IN, SUPPORTED, kind_of
 from queueing.kinds.support import not_supported
 from queueing.sim.decoding import decode
 from queueing.sim.descriptions import described, is_description
 from queueing.sim.documents import LIVE, Document
-from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.jobs.pods.view import read_pod
 from queueing.translate.jobs.view import JobView
@@ -40,14 +39,15 @@ class JobKinds:
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        built_in = [(one.name, kind_of(one.name)) for one in BUILT_IN if one.name in SUPPORTED]
-        self._built_in: dict[Named, str] = {}
+        self._switched: dict[Named, str] = {}
+        """Built-in kinds that a Configuration switches on, with their names in it."""
         self._kinds: dict[Named, Kind] = {}
-        for name, kind in built_in:
-            if name == JOB:
-                continue
-            self._built_in[kind.api_version, kind.name] = name
-            self._kinds[kind.api_version, kind.name] = kind
+        for one in BUILT_IN:
+            if one.name in SUPPORTED:
+                kind = kind_of(one.name)
+                self._kinds[kind.api_version, kind.name] = kind
+                if not one.always:
+                    self._switched[kind.api_version, kind.name] = one.name
         self._beside = {
             (one.resource.api_version, one.resource.kind): one.namespaced
             for kind in self._kinds.values()
@@ -62,12 +62,12 @@ class JobKinds:
             elif is_description(document):
                 found = described(document).kind
                 self._kinds[found.api_version, found.name] = found
-                self._built_in.pop((found.api_version, found.name), None)
+                self._switched.pop((found.api_version, found.name), None)
             elif self.is_beside(document):
                 self._others[self._identity(document)] = document
 
     def of(self, document: Document) -> Kind | None:
-        """Return the kind of a document; None if it is no job, or a batch/v1 Job.
+        """Return the kind of a document; None if it is no job.
 
         Of pods those are jobs that have a queue, or get one when they are created.
         """
@@ -78,6 +78,8 @@ class JobKinds:
     def _is_queued(self, document: Document) -> bool:
         """Say whether a pod is queued by itself, or in a group: not with its owner."""
         labels = dig(document.value, "metadata", "labels") or {}
+        if not isinstance(labels, dict):
+            return True  # its schema, which is asked next, says what is wrong
         asks = bool(labels.get(QUEUE_NAME)) or labels.get(MANAGED) == "true"
         defaulted = QUEUE_NAME not in labels and self._is_defaulted(document)
         return (asks or defaulted) and not has_managed_owner(document.value, self._owners)
@@ -94,7 +96,7 @@ class JobKinds:
     def off(self, document: Document, frameworks: Iterable[str] | None) -> str:
         """Return why no object of a document's kind is queued; empty when they are."""
         named = document.api_version, document.kind
-        name, kind = self._built_in.get(named, ""), self.of(document)
+        name, kind = self._switched.get(named, ""), self.of(document)
         if kind is not None and name:
             listed = frameworks is None or name in frameworks
             return "" if listed else f"integrations.frameworks does not list {name}"
@@ -105,12 +107,13 @@ class JobKinds:
         on = (
             kind
             for named, kind in self._kinds.items()
-            if frameworks is None or self._built_in.get(named, "") in {"", *frameworks}
+            if frameworks is None or self._switched.get(named, "") in {"", *frameworks}
         )
         return [one for kind in on if (one := of_description(kind.spec)) is not None]
 
-    def read(self, kind: Kind, document: Document) -> DescribedJob:
-        """Read a document as an object of its kind."""
+    def read(self, document: Document) -> DescribedJob:
+        """Read a job as an object of its kind."""
+        kind = self._kinds[document.api_version, document.kind]
         return read_job(kind, msgspec.json.encode(document.value), self._find)
 
     def _find(self, wanted: Related) -> Mapping[str, Any] | None:
@@ -134,7 +137,7 @@ class Jobs:
 
     def has(self, document: Document) -> bool:
         """Say whether a document is a job, of whatever kind."""
-        return _is_batch_job(document) or self.kinds.of(document) is not None
+        return self.kinds.of(document) is not None
 
     def field(self, document: Document) -> str:
         """Return the field that suspends a job."""
@@ -142,14 +145,11 @@ class Jobs:
         return (None if kind is None else kind.spec.suspend.field) or SUSPEND
 
     def view(self, document: Document) -> JobView:
-        """Read a job. Raises ManifestError for a batch/v1 Job with a field that cannot be read."""
-        kind = self.kinds.of(document)
-        if kind is None:
-            decode(document, Identified)
-            return self.kinds.read(kind_of(JOB), document)
+        """Read a job. Raises ManifestError, naming the line of a field that cannot be read."""
         if is_pod(document):
             return read_pod(msgspec.json.encode(document.value))
-        return self.kinds.read(kind, document)
+        decode(document, Identified)
+        return self.kinds.read(document)
 
     def owners(self) -> list[QueuedKind]:
         """Return the kinds whose objects queue for their children."""
@@ -163,7 +163,3 @@ def _namespace(document: Document) -> str:
 def is_pod(document: Document) -> bool:
     """Say whether a document is a pod."""
     return (document.api_version, document.kind) == (pod.KIND.api_version, pod.KIND.kind)
-
-
-def _is_batch_job(document: Document) -> bool:
-    return (document.api_version, document.kind) == (BATCH_JOB.api_version, BATCH_JOB.kind)

@@ -14,7 +14,6 @@ from queueing.kinds.owners import OwnersError, ancestor_of
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import (
-    BATCH_JOB,
     GroupKind,
     Origin,
     compose,
@@ -317,12 +316,13 @@ class Ownership:
 
     def __init__(self, jobs: Sequence[GivenJob], workloads: Sequence[Workload]) -> None:
         self._jobs = {one.job.key: one for one in jobs}
-        self.kinds = {one.job.kind.group_kind for one in jobs}
+        self.kinds = {one.job.kind.group_kind: one.job.kind for one in jobs}
         """Kinds of which jobs are given."""
         self._workloads: dict[Key, Workload] = {}
         for one in (two for two in workloads if not is_superseded(two)):
             for owner in one.metadata.owner_references:
-                self._workloads[_key_of(one.metadata.namespace, owner)] = one
+                if key := self._key_of(one.metadata.namespace, owner):
+                    self._workloads[key] = one
 
     def workload_of(self, given: GivenJob) -> Workload | None:
         """Return the Workload that names the Job as its owner."""
@@ -335,15 +335,14 @@ class Ownership:
 
     def meant(self, namespace: str, above: OwnerReference) -> GivenJob | None:
         """Return the job that a reference means, if it is given."""
-        found = self._jobs.get(_key_of(namespace, above))
+        key = self._key_of(namespace, above)
+        found = None if key is None else self._jobs.get(key)
         return None if found is None or _is_another(found.metadata, above) else found
 
-
-def _key_of(namespace: str, owner: OwnerReference) -> Key:
-    """Return the key of the job that a reference means."""
-    group, kind = group_kind_of(owner)
-    bare = f"{namespace}/{owner.name}"
-    return Key(bare if (group, kind) == BATCH_JOB.group_kind else f"{bare} {kind}.{group}")
+    def _key_of(self, namespace: str, owner: OwnerReference) -> Key | None:
+        """Return the key of the job that a reference means; None if none of its kind is given."""
+        kind = self.kinds.get(group_kind_of(owner))
+        return None if kind is None else kind.key(f"{namespace}/{owner.name}")
 
 
 def _is_another(job: Meta, meant: OwnerReference) -> bool:

@@ -128,7 +128,7 @@ def is_known(document: Document) -> bool:
 
     Raises ManifestError for a known kind in a version that is not read.
     """
-    if (document.api_version, document.kind) in MODELS:
+    if has_schema(document):
         return True
     read = [
         api_version
@@ -139,6 +139,11 @@ def is_known(document: Document) -> bool:
         problem = f"{document.api_version} is not read here; write {' or '.join(read)}"
         raise document.error(["apiVersion"], problem)
     return False
+
+
+def has_schema(document: Document) -> bool:
+    """Say whether a document is of a kind whose fields are known."""
+    return (document.api_version, document.kind) in MODELS
 
 
 def over(live: Iterable[Document], written: list[Document]) -> list[Document]:

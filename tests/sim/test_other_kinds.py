@@ -225,6 +225,33 @@ def test_a_pod_without_a_queue_gets_its_namespaces_default_one_when_it_is_to_be_
     assert (asked.key.rpartition("-")[0], asked.local_queue) == ("team/pod-one", "team/default")
 
 
+@pytest.mark.parametrize(
+    ("thing", "told"),
+    [
+        (pod("one") | {"metadata": {"name": "one", "labels": ["a"]}}, "labels: must be a mapping"),
+        (
+            pod("one") | {"spec": {"containers": "c"}},
+            r"f\.yaml:\d+: spec.containers: 'c' should be",
+        ),
+        (pod("one", creationTimestamp="now"), "metadata.creationTimestamp: 'now' is not a time"),
+        (
+            queued(sample(OTHERS[0]))
+            | {"metadata": {"name": "a", "namespace": "team", "creationTimestamp": "now"}},
+            "metadata.creationTimestamp: 'now' is not a time",
+        ),
+    ],
+    ids=["labels of a pod", "containers of a pod", "time of a pod", "time of another kind"],
+)
+def test_what_cannot_be_read_of_any_kind_is_an_error_with_its_line(thing: Wire, told: str) -> None:
+    with pytest.raises(ManifestError, match=told):
+        world(thing)
+
+
+def test_a_plan_says_what_would_be_refused_of_a_pod() -> None:
+    alone = pod("one", annotations={"kueue.x-k8s.io/pod-group-total-count": "2"})
+    assert any("pod-group-name]: Required value" in one for one in world(alone).warnings)
+
+
 def test_pods_of_a_group_get_one_workload_when_all_are_there() -> None:
     (pod_sets,) = workloads(world(of_group("a", 2), of_group("b", 2))).values()
     assert list(pod_sets.values()) == [2]

@@ -5,7 +5,6 @@ import pytest
 
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.composition import (
-    BATCH_JOB,
     Origin,
     compose,
     max_execution_time,
@@ -45,7 +44,7 @@ def job(
 
 
 def workload_of(found: JobView, **status: Any) -> Workload:
-    origin = Origin(kind=BATCH_JOB, metadata=found.metadata)
+    origin = Origin(kind=found.kind, metadata=found.metadata)
     document = msgspec.json.decode(compose(origin, found.wire_pod_sets(), Priority(value=0)))
     return read(Workload, {**document, "status": status})
 
@@ -71,7 +70,7 @@ def test_the_workload_of_a_job_says_whose_it_is_and_what_it_needs() -> None:
             "annotations": annotations,
         },
     )
-    origin = Origin(kind=BATCH_JOB, metadata=found.metadata, labels_to_copy=("cost-centre", "no"))
+    origin = Origin(kind=found.kind, metadata=found.metadata, labels_to_copy=("cost-centre", "no"))
     priority = Priority(value=5, reference={"group": "g", "kind": "k", "name": "n"})
     got = msgspec.json.decode(compose(origin, found.wire_pod_sets(), priority))
     meta, spec = got["metadata"], got["spec"]

@@ -26,7 +26,6 @@ from queueing.core.names import Key
 from queueing.core.selectors import selects
 from queueing.kube.reflector import Added, Deleted, Modified, Synced, WatchEvent
 from queueing.lifecycle.steps import Cause, Condemn
-from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.gang import part_for
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import POD_JOB_UID, POD_SET, POD_WORKLOAD
@@ -64,7 +63,7 @@ class IdleReconciler:
         self._clock, self._queue = term.clock, term.queues.idle
         self._pods: dict[Key, _IdlePod] = {}
         self._by_owner: Index[str] = Index()
-        """By the uid of a batch/v1 Job, and by the pod set."""
+        """By the uid of the job that they are labelled with, and by the pod set."""
 
     def on_pod(self, event: WatchEvent[Pod]) -> None:
         """Handle a watch event of a pod with the label; it counts as idle until it ends."""
@@ -175,7 +174,7 @@ class IdleReconciler:
 
     def _idle(self, job: JobView, workload: Workload, terms: Terms) -> tuple[float, ...]:
         owners = [job.metadata.uid]
-        if job.kind != BATCH_JOB:
+        if not job.kind.labels_pods:
             view = part_for(job, workload)
             owners = [f"{view.metadata.key}/{one.name}" for one in view.spec.pod_sets]
         found = [self._pods[key] for owner in owners for key in self._by_owner[owner]]

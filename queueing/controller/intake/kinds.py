@@ -21,11 +21,12 @@ from queueing.controller.writing.leader_writes import job_resource
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.jobs import DescribedJob, described, names, read_job
+from queueing.kinds.registry import ALWAYS
 from queueing.kinds.view import View
 from queueing.kube.client import Client
 from queueing.kube.reflector import Added, Deleted, Modified, Reflector, Synced, WatchEvent
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS
-from queueing.translate.jobs.composition import BATCH_JOB, GroupKind, JobKind
+from queueing.translate.jobs.composition import GroupKind, JobKind
 from queueing.translate.wire.definitions import Definition
 
 logger = logging.getLogger(__name__)
@@ -131,7 +132,7 @@ class Kinds:
     async def follow(self, group: asyncio.TaskGroup) -> None:
         """Start to follow definitions and kinds; return when all that are served are known.
 
-        Kinds whose objects may not be listed are done without, but for batch/v1 Jobs.
+        Kinds whose objects may not be listed are done without, but for those that always are on.
         """
         self._group = group
         group.create_task(self._reflector.run(), name="reflector customresourcedefinitions")
@@ -140,7 +141,7 @@ class Kinds:
         await self._reflector.until_known()
         for of, one in list(self._followed.items()):
             for reflector, task in one.all:
-                is_needed = of == BATCH_JOB.group_kind
+                is_needed = of in ALWAYS
                 known = group.create_task(
                     reflector.synced.wait() if is_needed else reflector.until_known()
                 )

@@ -13,7 +13,7 @@ from queueing.controller.stores.workload_counts import WorkloadCounts
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import CohortName, Key
 from queueing.devices.memory.objects import DeviceMemory
-from queueing.translate.jobs.composition import BATCH_JOB, GroupKind, JobKind, prebuilt_name
+from queueing.translate.jobs.composition import GroupKind, JobKind, prebuilt_name
 from queueing.translate.jobs.gang_keys import gang_of, gang_of_workload
 from queueing.translate.jobs.view import JobView
 from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
@@ -81,9 +81,7 @@ class Objects:
     """Jobs by the prebuilt Workload that their label names."""
     job_keys: dict[str, Key] = field(default_factory=dict)
     """Key of each Job by its uid."""
-    kinds: dict[GroupKind, JobKind] = field(
-        default_factory=lambda: {BATCH_JOB.group_kind: BATCH_JOB}
-    )
+    kinds: dict[GroupKind, JobKind] = field(default_factory=dict)
     """Kinds of jobs that are queued, or were."""
     external: dict[GroupKind, JobKind] = field(default_factory=dict)
     """Kinds that are served and that another controller queues."""

@@ -44,7 +44,7 @@ from queueing.lifecycle.steps import (
 from queueing.translate import labels
 from queueing.translate.contradictions import Offered, contradictions, indivisible, offered_by
 from queueing.translate.inbound.queues import cluster_queue
-from queueing.translate.jobs.composition import BATCH_JOB, job_of
+from queueing.translate.jobs.composition import job_of
 from queueing.translate.jobs.gang_keys import gang_of_workload
 from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods import view as pod
@@ -274,10 +274,11 @@ class WorkloadReconciler:
 
     async def _has_pods(self, job: OwnerReference, workload: Workload) -> bool:
         """Say whether pods of a Job that is gone have not ended. Raises KubeError."""
-        if group_kind_of(job) == pod.KIND.group_kind:
+        of = group_kind_of(job)
+        if of == pod.KIND.group_kind:
             return False  # it was the pod itself
         sought: list[Pods] = [JobPods(Uid(job.uid))]
-        if group_kind_of(job) != BATCH_JOB.group_kind:
+        if not self._kinds[of].labels_pods:
             sought = of_workload(workload)
         namespace = workload.metadata.namespace
         return any([await self._departing.remain(namespace, one) for one in sought])

@@ -30,7 +30,6 @@ from queueing.devices.wire.delays import (
 )
 from queueing.kube.listing import list_all
 from queueing.kube.resources import Resource
-from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -105,7 +104,7 @@ class Delays:
     async def _why(self, job: JobView, workload: Workload) -> Delay | None:
         client, namespace = self.term.writes.client, job.metadata.namespace
         pods = await pods_of_job(client, job, workload, Pod)
-        controller = job.metadata.uid if job.kind == BATCH_JOB else ""
+        controller = job.metadata.uid if job.kind.labels_pods else ""
         remade = await self.pod_replacement.remake(left_gated(pods, controller))
         if remade:
             return made_anew(remade, len(pods))

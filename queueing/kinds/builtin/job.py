@@ -122,5 +122,6 @@ HOOKS = Hooks(
     ),
     reclaimable=reclaimable,
     counts=Counts(running=running, ready=ready),
+    bare=True,
 )
-FRAMEWORKS = (Framework(name="batch/job", spec=SPEC, hooks=HOOKS, elastic=True),)
+FRAMEWORKS = (Framework(name="batch/job", spec=SPEC, hooks=HOOKS, elastic=True, always=True),)

@@ -34,6 +34,10 @@ class JobKind:
     kind: str
     plural: str
     """Name of the resource, as URLs have it."""
+    bare: bool = False
+    """Whether its objects are told by their names alone: in keys, in messages and in gangs."""
+    labels_pods: bool = False
+    """Whether its controller labels each pod of an object with the object's uid."""
 
     @property
     def group(self) -> str:
@@ -47,10 +51,7 @@ class JobKind:
 
     def key(self, bare: str) -> Key:
         """Return the key of the object `namespace/name`, which no two of any kinds share."""
-        return Key(bare if self == BATCH_JOB else f"{bare} {self.kind}.{self.group}")
-
-
-BATCH_JOB = JobKind(api_version="batch/v1", kind="Job", plural="jobs")
+        return Key(bare if self.bare else f"{bare} {self.kind}.{self.group}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

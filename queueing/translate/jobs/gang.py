@@ -14,7 +14,7 @@ from hashlib import sha1
 from msgspec.structs import replace
 
 from queueing.translate import labels
-from queueing.translate.jobs.composition import BATCH_JOB, max_execution_time
+from queueing.translate.jobs.composition import max_execution_time
 from queueing.translate.jobs.gang_keys import gang_key
 from queueing.translate.jobs.slices import asks_to_be_elastic
 from queueing.translate.jobs.view import JobView
@@ -97,10 +97,10 @@ def on_failure(meta: Meta) -> OnFailure:
 def pod_set_names(job: JobView) -> tuple[str, ...]:
     """Return the names that the pod sets of a job have in the Workload of its gang, in order.
 
-    That of a batch/v1 Job is called like the Job, and those of others `<job>-<pod set>`.
+    They are called `<job>-<pod set>`, and that of a bare kind like the job.
     """
     name = job.metadata.name
-    if job.kind == BATCH_JOB:
+    if job.kind.bare:
         return (_label_of(name),)
     return tuple(_label_of(f"{name}-{one.name}") for one in job.pod_sets)
 
@@ -220,7 +220,7 @@ def _execution_time(job: JobView) -> str:
 
 def _names(jobs: Sequence[JobView]) -> str:
     """List Jobs; of many only the first, so that the text is equal when one more is created."""
-    named = [job.metadata.name if job.kind == BATCH_JOB else told(job) for job in jobs[:_TOLD_MAX]]
+    named = [job.metadata.name if job.kind.bare else told(job) for job in jobs[:_TOLD_MAX]]
     return ", ".join(named if len(jobs) <= _TOLD_MAX else [*named, "and more"])
 
 

@@ -20,7 +20,6 @@ from queueing.kube.config import Cluster
 from queueing.kube.reflector import Added
 from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.workloads import Workload
 from tests.controller.harness import WAIT_S
@@ -95,7 +94,7 @@ async def test_an_event_is_read_in_its_own_version_though_a_later_one_is_known()
         kinds.activate(kind_of(JOB))
         async with following() as group:
             await kinds.follow(group)
-            read = pump.readers[BATCH_JOB.group_kind]
+            read = pump.readers[kind_of(JOB).names.group_kind]
             early, late = (
                 msgspec.json.encode({"metadata": {"name": "j", "uid": "u", "resourceVersion": one}})
                 for one in ("120", "150")
@@ -121,7 +120,7 @@ async def test_a_term_does_not_begin_before_its_jobs_are_known() -> None:
         async with following() as group:
             known = group.create_task(kinds.follow(group))
             await refused.wait()
-            await until(lambda: kinds.state(BATCH_JOB.group_kind)[0] is KindState.REFUSED)
+            await until(lambda: kinds.state(kind_of(JOB).names.group_kind)[0] is KindState.REFUSED)
             assert not known.done()
             allowed.set()
             await known

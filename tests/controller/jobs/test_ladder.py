@@ -8,7 +8,7 @@ import pytest
 from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.membership import alone
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.composition import BATCH_JOB, Origin, compose
+from queueing.translate.jobs.composition import Origin, compose
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Condition
@@ -37,13 +37,14 @@ def job(status: dict[str, Any] | None = None, **more: Any) -> JobView:
 
 
 RUNNING = job(suspend=False, template=STARTED, status={"active": 1, "ready": 1})
-ORIGIN = Origin(kind=BATCH_JOB, metadata=job().metadata)
+ORIGIN = Origin(kind=job().kind, metadata=job().metadata)
 
 
 def workload(*true: str, of: JobView | None = None, **metadata: Any) -> Workload:
     """Return the Job's Workload with these conditions True; it holds quota if they say so."""
-    origin = Origin(kind=BATCH_JOB, metadata=(of or job()).metadata)
-    bodies = compose(origin, (of or job()).wire_pod_sets(), Priority(value=0))
+    found = of or job()
+    origin = Origin(kind=found.kind, metadata=found.metadata)
+    bodies = compose(origin, found.wire_pod_sets(), Priority(value=0))
     document = msgspec.json.decode(bodies)
     document["metadata"] |= metadata
     conditions = [{"type": kind, "status": "True", "message": "why"} for kind in true]

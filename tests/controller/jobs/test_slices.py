@@ -10,7 +10,7 @@ from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.membership import alone
 from queueing.controller.jobs.slices import found
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.composition import BATCH_JOB, Origin, compose
+from queueing.translate.jobs.composition import Origin, compose
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.slices import OUT_OF_SYNC, REPLACED
 from queueing.translate.jobs.view import JobView
@@ -64,7 +64,7 @@ def a_slice(
     """Return a slice of so many pods; `after` is the one that it replaces."""
     of = job(pods, runs=False)
     before = Meta(name=after, namespace="team", annotations={}) if after else None
-    origin = Origin(kind=BATCH_JOB, metadata=of.metadata, generation="1", replaced=before)
+    origin = Origin(kind=of.kind, metadata=of.metadata, generation="1", replaced=before)
     document = msgspec.json.decode(compose(origin, of.wire_pod_sets(), Priority(value=0)))
     document["metadata"] |= {"name": name, "uid": name, **metadata}
     conditions = [{"type": kind, "status": "True", "message": "why"} for kind in true]

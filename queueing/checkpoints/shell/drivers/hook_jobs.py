@@ -22,7 +22,6 @@ from queueing.kinds.registry import read_batch_job
 from queueing.kube.deletion import this_life
 from queueing.kube.errors import AlreadyExistsError, NotFoundError, NotPermittedError, RefusedError
 from queueing.kube.resources import JOBS
-from queueing.translate.jobs.composition import BATCH_JOB
 from queueing.translate.jobs.view import JobView
 
 
@@ -59,7 +58,7 @@ class HookJobs:
         found = read_batch_job(reply)
         if all(owner.uid != seen.meta.uid for owner in found.metadata.owner_references):
             raise NoticeError(f"Job {name} is there already, and not of this request")
-        self._writes.replies.absorb_job(reply, BATCH_JOB)
+        self._writes.replies.absorb_job(reply, found.kind)
         return (name,)
 
     async def listen(self, record: Record, namespace: str) -> None:
