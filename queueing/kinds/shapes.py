@@ -74,12 +74,13 @@ class Shape:
         """Decode what is at a path, but let no expression see it, unless one reads it."""
         place = self.at(path)
         if not place.whole:
-            place.whole = place.aside = True
+            place.whole, place.aside = True, not (place.children or place.items)
 
     def keep(self, path: Sequence[str]) -> None:
-        """Keep what is at a path as it was sent, unless something of it is read."""
+        """Keep all that is at a path, as it was sent unless something of it is read."""
         place = self.at(path)
-        place.encoded = not place.whole and not place.children
+        place.whole = place.whole or bool(place.children or place.items)
+        place.encoded = not place.whole
 
     def decoded_as(self, name: str) -> Any:
         """Return the type to decode it to."""

@@ -127,6 +127,37 @@ def test_since_when_something_is_so_makes_no_object_another() -> None:
     assert len(kind.answers) == 1
 
 
+def test_a_template_of_which_an_expression_reads_a_part_is_kept_whole() -> None:
+    count = "size(object.spec.second.spec.containers)"
+    pod_sets = [
+        {"name": "first", "count": count, "template": "spec.first"},
+        {"name": "second", "count": "1", "template": "spec.second"},
+    ]
+    kind = compiled(QueueableKindSpec.from_wire({**LAB, "podSets": pod_sets}))
+    pod = {"spec": {"containers": [{"name": "c"}], "tolerations": [{"key": "mine"}]}}
+    spec = {"first": pod, "second": pod}
+    thing = {"metadata": {"name": "t"}, "spec": spec, "status": {"running": 0}}
+    job = read_job(kind, encode(thing), lambda _: None)
+    assert [one.count for one in job.pod_sets] == [1, 1]
+    assert [msgspec.json.decode(one.encoded_template) for one in job.pod_sets] == [pod, pod]
+
+
+def test_what_a_stop_resets_is_seen_by_expressions_that_read_a_part_of_it() -> None:
+    state = {"expression": "object.status.job.state == 'Running'"}
+    suspend = {"field": "spec.paused", "reset": ["status.job"]}
+    kind = compiled(QueueableKindSpec.from_wire({**LAB, "suspend": suspend, "active": state}))
+    for name in ("Running", "Over"):
+        pod = {"spec": {"containers": [{"name": "c"}]}}
+        thing = {
+            "metadata": {"name": "t"},
+            "spec": {"pod": pod},
+            "status": {"job": {"state": name}},
+        }
+        job = read_job(kind, encode(thing), lambda _: None)
+        assert (job.active, job.problem) == (name == "Running", "")
+        assert job.reset() == MergePatch(body={"status": {"job": None}})
+
+
 def test_an_object_that_lacks_containers_says_so_whatever_another_like_it_said() -> None:
     kind = compiled(QueueableKindSpec.from_wire(LAB))
     pod: dict[str, Any] = {"spec": {"containers": [{"name": "c"}]}}
