@@ -74,13 +74,13 @@ ALL: tuple[Deed, ...] = (
 def is_at_rest(w: GangWorld) -> bool:
     """Say whether nothing more will be written: the gang runs, or is not complete.
 
-    Who left it may run alone.
+    Who left it may run alone. What size its Jobs name is asked only while it does not run.
     """
     jobs = [one for one in w.guard.jobs.values() if one["metadata"]["name"] in NAMES]
-    agreeing = [one for one in jobs if is_member(one)]
-    if len(agreeing) == len(NAMES):
+    members = [one for one in jobs if is_labelled(one)]
+    if len(members) == len(NAMES) and (is_whole(w) or all(map(agrees, members))):
         return is_whole(w)
-    return not w.guard.workloads or not any(running(one) for one in jobs if is_labelled(one))
+    return not w.guard.workloads or not any(map(running, members))
 
 
 def has_moved(w: GangWorld, seen: int) -> bool:
@@ -88,8 +88,9 @@ def has_moved(w: GangWorld, seen: int) -> bool:
     return len(w.writes) > seen or is_at_rest(w)
 
 
-def is_member(one: Wire) -> bool:
-    return is_labelled(one) and one["metadata"]["annotations"].get(SIZE) == "3"
+def agrees(one: Wire) -> bool:
+    """Say whether a Job names the size that the gang has."""
+    return bool(one["metadata"]["annotations"].get(SIZE) == "3")
 
 
 def is_whole(w: GangWorld) -> bool:
