@@ -187,6 +187,8 @@ async def test_a_job_that_is_suspended_again_says_so_once_more_in_the_same_event
     (suspended,) = [one for one in room.store.items(room.events) if one["reason"] == "Suspended"]
     assert (suspended["count"], suspended["message"]) == (2, "Job suspended")
     assert suspended["source"] == {"component": "job-controller"}
+    # Events of others about the Job are named by the time alone.
+    assert suspended["metadata"]["name"].startswith("j.job-controller.")
 
 
 async def test_a_job_that_fails_says_why(room: Room) -> None:

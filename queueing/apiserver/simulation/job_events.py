@@ -115,12 +115,11 @@ class JobEvents:
 
     def _create(self, job: Object, said: Said) -> str:
         now, place = self._now(), namespace_of(job)
-        self._last = max(self._last + 1, int(self.writes.clock() * _NANO))
         made = self.writes.create(
             {
                 "apiVersion": "v1",
                 "kind": "Event",
-                "metadata": {"name": f"{name_of(job)}.{self._last:x}", "namespace": place},
+                "metadata": {"name": self._new_name(job), "namespace": place},
                 "involvedObject": {
                     "apiVersion": "batch/v1",
                     "kind": "Job",
@@ -141,6 +140,11 @@ class JobEvents:
             manager=_AUTHOR.name,
         )
         return name_of(made)
+
+    def _new_name(self, job: Object) -> str:
+        """Return a name that no Event has, nor one of others who name by the time alone."""
+        self._last = max(self._last + 1, int(self.writes.clock() * _NANO))
+        return f"{name_of(job)}.{_COMPONENT}.{self._last:x}"
 
     def _now(self) -> str:
         return wire_time(self.writes.clock())
