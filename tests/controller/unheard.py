@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from queueing.controller.writing.leader_writes import LeaderWrites
+from queueing.kube.client import Client
+from queueing.kube.pressure import Pressure
+from queueing.testing.hand_clock import HandClock
 from queueing.translate.jobs.composition import JobKind
 
 
@@ -17,3 +21,9 @@ class Unheard:
 
     def absorb_job(self, _reply: bytes, kind: JobKind) -> None:
         self.jobs.append(kind)
+
+
+def unheard_writes(client: Client, replies: Unheard | None = None) -> LeaderWrites:
+    """Return writes that nothing keeps from being sent."""
+    pressure = Pressure(HandClock())
+    return LeaderWrites(client, lambda _seconds: True, replies or Unheard(), pressure=pressure)

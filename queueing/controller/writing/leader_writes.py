@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import msgspec
 from typing_extensions import override
 
-from queueing.clock import SystemClock
 from queueing.core.names import Key
 from queueing.kube import outcome
 from queueing.kube.client import PLAIN, Body, Call, Client
@@ -126,12 +125,12 @@ class LeaderWrites:
         may_send: MaySend,
         replies: Replies,
         *,
-        pressure: Pressure | None = None,
+        pressure: Pressure,
         told: Told = _untold,
     ) -> None:
         """`pressure` and `told` hear of each write how long it took."""
         self.client, self.may_send, self.replies = client, may_send, replies
-        self._pressure, self._told = pressure or Pressure(SystemClock()), told
+        self._pressure, self._told = pressure, told
         self._rules = WriteRules.lasting(client.write_timeout_s)
         self.ledgers: Ledgers = NoLedgers()
         """`credits` enters its own once the cluster has an object of it."""

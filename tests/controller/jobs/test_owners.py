@@ -15,7 +15,6 @@ from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.jobs.ancestry import Ancestry
 from queueing.controller.jobs.owners import Owners
 from queueing.controller.stores.objects import Objects
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kinds.owners import OwnerGoneError
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
@@ -24,7 +23,7 @@ from queueing.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.jobs.view import JobView
 from tests.batch_jobs import batch_job
-from tests.controller.unheard import Unheard
+from tests.controller.unheard import Unheard, unheard_writes
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "kinds"
 EXPERIMENTS = Resource("lab.example.com", "v1", "experiments", "Experiment")
@@ -60,7 +59,7 @@ async def cluster() -> AsyncIterator[tuple[Learned, JobView]]:
         thing["metadata"] = {"name": "sweep", "namespace": "team"}
         reply = await client.create(EXPERIMENTS.within("team"), thing)
         unheard = Unheard()
-        writes = LeaderWrites(client, lambda _seconds: True, unheard)
+        writes = unheard_writes(client, unheard)
         objects = Objects()
         objects.kinds[KIND.group_kind] = KIND
         ancestry = Ancestry(objects, lambda _job: True)

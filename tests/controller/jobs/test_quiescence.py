@@ -8,7 +8,6 @@ import pytest
 
 from queueing.apiserver.server import serve
 from queueing.controller.jobs.quiescence import AGAIN_S, LINGER_S, Quiescence
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
@@ -17,7 +16,7 @@ from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 from tests.batch_jobs import batch_job
-from tests.controller.unheard import Unheard
+from tests.controller.unheard import unheard_writes
 
 BEFORE, ADMITTED, AFTER = (f"2026-01-01T00:00:0{second}Z" for second in (1, 5, 9))
 POD: dict[str, Any] = {
@@ -36,7 +35,7 @@ POD: dict[str, Any] = {
 async def asked(clock: HandClock) -> AsyncIterator[tuple[Quiescence, Client]]:
     async with serve() as server, Client(Cluster.plain(server.url)) as client:
         server.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-        writes = LeaderWrites(client, lambda _seconds: True, Unheard())
+        writes = unheard_writes(client)
         yield Quiescence(writes, clock), client
 
 

@@ -13,7 +13,6 @@ from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.writing.events import Events
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.names import Key
 from queueing.core.settings import Compatibility
 from queueing.devices.memory.objects import DeviceMemory
@@ -36,7 +35,7 @@ from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 from tests.batch_jobs import batch_job
 from tests.controller.harness import CRDS
-from tests.controller.unheard import Unheard
+from tests.controller.unheard import unheard_writes
 from tests.devices.fleet import device_class, device_flavor, gpus, pod_template
 
 Wire = dict[str, Any]
@@ -77,7 +76,7 @@ async def starting(
         Client(Cluster.plain(running.url)) as client,
     ):
         running.load([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
-        writes = LeaderWrites(client, lambda _seconds: True, Unheard())
+        writes = unheard_writes(client)
         memory = DeviceMemory()
         memory.flavors["h100"] = read(wire.DeviceFlavor, device_flavor())
         memory.classes["gpu"] = read(wire.DeviceClass, device_class())

@@ -10,13 +10,12 @@ import pytest
 from queueing.apiserver.server import Fault, serve
 from queueing.apiserver.wire.call import HttpRequest
 from queueing.controller.admission_policies.injection import Injecting, Trial, tried
-from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.devices.shell.pod_replacement import TRACKING, PodReplacement
 from queueing.devices.wire.delays import Pod, left_gated
 from queueing.kube.client import Client
 from queueing.kube.config import Cluster
 from queueing.kube.resources import PODS
-from tests.controller.unheard import Unheard
+from tests.controller.unheard import unheard_writes
 
 Wire = dict[str, Any]
 GATE = "queueing.dev/claims"
@@ -98,7 +97,7 @@ async def running(server: Server) -> AsyncIterator[Client]:
 
 
 def remake_with(client: Client, result: Injecting, doubts: list[str]) -> PodReplacement:
-    writes = LeaderWrites(client, lambda _seconds: True, Unheard())
+    writes = unheard_writes(client)
 
     async def trial() -> Trial:
         """End like this: the embedded server knows no policies."""
