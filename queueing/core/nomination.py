@@ -246,11 +246,12 @@ def _nominate(
             now=world.now,
         )
 
-    def judged(demand: Demand) -> Entry:
+    def judged(demand: Demand, *, reduced: bool = False) -> Entry:
         found = search.assign(demand, head.progress, head.nominated)
         if placing is not None:
             placing.complete(found)
-        targets = [] if found.fits else _targets(preemption, placing, moving, found)
+        barred = reduced and found.needs_preemption and not covers(world.allowance, head, found)
+        targets = [] if found.fits or barred else _targets(preemption, placing, moving, found)
         usage = found.charged if found.saved else found.usage
         if found.places:
             usage = placed(usage, found.occupancies())
@@ -263,7 +264,7 @@ def _nominate(
     full = judged(head.demand)
     if helped(full) or not (world.settings.partial_admission and head.demand.may_shrink):
         return full
-    return largest_that_fits(head.demand, lambda demand: helped(judged(demand))) or full
+    return largest_that_fits(head.demand, lambda one: helped(judged(one, reduced=True))) or full
 
 
 def _targets(
