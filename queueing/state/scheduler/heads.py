@@ -110,14 +110,14 @@ def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
     """
     found, objects = [], memory.objects
     roots = {objects.tree.queue(name).root for name in names}
-    for name in sorted(memory.queues):
-        front = memory.queues[name].front()
+    for name, queue in memory.queues.items():
+        front = queue.front() if queue.lanes else None
         if front is None or front.peers.stand is not BLOCKING or not objects.is_active(name):
             continue
         keeps = front.preempting or (front.wait is not None and front.wait.mode in KEEPS_QUOTA)
         if keeps and objects.tree.queue(name).root in roots:
             found.append(front)
-    return found
+    return sorted(found, key=lambda one: one.peers.queue)
 
 
 def as_head(memory: Memory, item: Item) -> Head:
