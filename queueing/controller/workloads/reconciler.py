@@ -156,10 +156,11 @@ class WorkloadReconciler:
         name = admission.cluster_queue
         queue = self._objects.cluster_queues.get(name)
         if queue is None:
-            self._offered.pop(name, None)
             return f"ClusterQueue {name} doesn't exist, so what the workload holds counts nowhere"
         known = self._offered.get(name)
         if known is None or known[0] != queue.spec:
+            if len(self._offered) > len(self._objects.cluster_queues):
+                self._offered.clear()  # some of them are gone
             known = self._offered[name] = queue.spec, offered_by(cluster_queue(queue))
         found = [admission.unusable] if admission.unusable else []
         found += contradictions(fact, admission, known[1])
