@@ -53,7 +53,14 @@ RETRY_S = 1.0
 """Seconds until the condition of a DeviceFlavor that could not be written is tried again."""
 PAUSE_TIMES = 10.0
 """The pause between two evaluations, in multiples of how long the last one took, so that they take
-a tenth of the event loop's time at most."""
+a tenth of the event loop's time."""
+PAUSE_MAX_S = 2.0
+"""Seconds of the longest pause: a claim that somebody makes counts no later after it was seen."""
+
+
+def pause_s(took_s: float) -> float:
+    """Return for how long changes are gathered after an evaluation that took so many seconds."""
+    return min(max(GATHER_S, PAUSE_TIMES * took_s), PAUSE_MAX_S)
 
 
 class Devices:
@@ -145,7 +152,7 @@ class Devices:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(None if written else RETRY_S):
                     await self._due.wait()
-            await asyncio.sleep(max(GATHER_S, PAUSE_TIMES * took_s))
+            await asyncio.sleep(pause_s(took_s))
             began = perf_counter()
             self.refresh()
             took_s = perf_counter() - began
