@@ -3,16 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from queueing.core.decisions import PreemptionReason
-from queueing.core.facts import PodSetAssignment, WorkloadFact
+from queueing.core.facts import PodSetAssignment
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
-from queueing.core.ordering import queue_timestamp
-from queueing.core.settings import Settings
 from queueing.core.sharing import ClaimCharge, Commons, Use, added
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import Occupancy
-from queueing.core.topology.usage import placed
-from queueing.core.usage import held_parts, held_places, remaining_pod_sets
 from queueing.core.values import value
 
 
@@ -138,35 +133,3 @@ def exposed_by(holders: Iterable[Holder]) -> ByPriority:
 
 def _rank(holder: Holder) -> tuple[bool, tuple[int, float, Uid]]:
     return holder.runs, holder.rank
-
-
-def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
-    """Return the holder of a workload whose status has an admission, else raise ValueError."""
-    if workload.admission is None:
-        msg = f"workload {workload.key} has no status.admission and so holds no quota"
-        raise ValueError(msg)
-    own, parts = held_parts(workload)
-    usage = added(own, parts)
-    given = workload.admission.pod_sets
-    if workload.slice_of and settings.grows_in_place:
-        given = remaining_pod_sets(workload)
-    places = held_places(workload, given)
-    preempted = workload.conditions.get("Preempted") if workload.evicted else None
-    told = preempted.reason if preempted is not None and preempted.status else ""
-    return Holder(
-        key=workload.key,
-        uid=workload.uid,
-        queue=workload.admission.cluster_queue,
-        local_queue=workload.local_queue,
-        priority=workload.priority,
-        timestamp=queue_timestamp(workload, settings),
-        reserved_at=workload.conditions["QuotaReserved"].changed,
-        evicted=workload.evicted,
-        usage=placed(usage, places),
-        elsewhere=usage if told == PreemptionReason.MOVED else None,
-        stake=workload.stake,
-        parts=parts,
-        own=own if parts else None,
-        pod_sets=given if workload.slice_of else (),
-        places=places if workload.slice_of and settings.grows_in_place else (),
-    )

@@ -4,8 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
+from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import PodSet, PodSetAssignment, WorkloadFact
+from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, FlavorResource, ResourceName
+from queueing.core.ordering import queue_timestamp
+from queueing.core.settings import Settings
 from queueing.core.sharing import (
     ClaimCharge,
     Use,
@@ -17,6 +21,7 @@ from queueing.core.sharing import (
 )
 from queueing.core.topology.assignment import HOSTNAME, Occupancy
 from queueing.core.topology.requests import in_order
+from queueing.core.topology.usage import placed
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
@@ -141,9 +146,12 @@ def held_places(
     """
     if workload.admission is None:
         return ()
-    asked = {one.name: one for one in workload.pod_sets}
     admitted = workload.admission.pod_sets if given is None else given
-    return occupancies((one, asked[one.name]) for one in admitted if one.name in asked)
+    with_places = [one for one in admitted if one.placement is not None]
+    if not with_places:
+        return ()
+    asked = {one.name: one for one in workload.pod_sets}
+    return occupancies((one, asked[one.name]) for one in with_places if one.name in asked)
 
 
 def remaining_pod_sets(workload: WorkloadFact) -> tuple[PodSetAssignment, ...]:
@@ -159,6 +167,38 @@ def remaining_pod_sets(workload: WorkloadFact) -> tuple[PodSetAssignment, ...]:
         if one.placement is None or one.placement.count <= counts.get(one.name, 0)
         else replace(one, placement=one.placement.any_of(counts.get(one.name, 0)))
         for one in admitted
+    )
+
+
+def holder_of(workload: WorkloadFact, settings: Settings) -> Holder:
+    """Return the holder of a workload whose status has an admission, else raise ValueError."""
+    if workload.admission is None:
+        msg = f"workload {workload.key} has no status.admission and so holds no quota"
+        raise ValueError(msg)
+    own, parts = held_parts(workload)
+    usage = added(own, parts) if parts else own
+    given = workload.admission.pod_sets
+    if workload.slice_of and settings.grows_in_place:
+        given = remaining_pod_sets(workload)
+    places = held_places(workload, given)
+    preempted = workload.conditions.get("Preempted") if workload.evicted else None
+    told = preempted.reason if preempted is not None and preempted.status else ""
+    return Holder(
+        key=workload.key,
+        uid=workload.uid,
+        queue=workload.admission.cluster_queue,
+        local_queue=workload.local_queue,
+        priority=workload.priority,
+        timestamp=queue_timestamp(workload, settings),
+        reserved_at=workload.conditions["QuotaReserved"].changed,
+        evicted=workload.evicted,
+        usage=placed(usage, places) if places else usage,
+        elsewhere=usage if told == PreemptionReason.MOVED else None,
+        stake=workload.stake,
+        parts=parts,
+        own=own if parts else None,
+        pod_sets=given if workload.slice_of else (),
+        places=places if workload.slice_of and settings.grows_in_place else (),
     )
 
 
@@ -185,7 +225,8 @@ def held_parts(workload: WorkloadFact) -> tuple[dict[FlavorResource, int], tuple
     assigned = workload.admission.pod_sets
     if workload.slice_of:
         return {}, slice_parts(workload.slice_of, _held_alone(workload, assigned))
-    claims = shared_by(workload.pod_sets)
+    devices = any(one.devices for one in workload.pod_sets)
+    claims = shared_by(workload.pod_sets) if devices else {}
     if not claims:
         return _held_alone(workload, assigned), ()
     # a claim is in use while any pod that uses it is still to run

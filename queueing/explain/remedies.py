@@ -23,7 +23,7 @@ from queueing.explain.proposals import (
     without_uncovered,
 )
 from queueing.explain.quota_proposals import more_quota, opened, passing, reclaiming, resumed
-from queueing.state.intake.hindrances import why_held
+from queueing.state.intake.joining import why_held
 from queueing.state.memory.memory import Memory
 
 Enough = Callable[[], bool]

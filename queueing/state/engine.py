@@ -21,7 +21,7 @@ from queueing.core.settings import Settings
 from queueing.state.answers.excess import exceeds, is_due, is_needed
 from queueing.state.answers.waits import settled_wait, wait_of
 from queueing.state.credits.records import Records
-from queueing.state.intake.outcomes import stands, take_outcome
+from queueing.state.intake.outcomes import take_outcome
 from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
 from queueing.state.memory.memory import Changed, Memory
@@ -81,7 +81,7 @@ class Engine:
         """
         if isinstance(decision, Preempt):
             return is_due(self._memory, decision)
-        return stands(self._memory, decision)
+        return self._memory.stands_by(decision)
 
     def is_assumed(self, workload: Key) -> bool:
         """Say whether a workload holds quota of which no fact tells yet."""

@@ -6,7 +6,7 @@ from queueing.core.decisions import Admit
 from queueing.core.entries import Head, Ruling
 from queueing.core.facts import ClusterQueueFact, CohortFact, FlavorFact, WorkloadFact
 from queueing.core.flavors.assignment import Progress
-from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, holder_of, rank
+from queueing.core.holders import ByPriority, Holder, Ranked, exposed_by, rank
 from queueing.core.names import FlavorName, Key, QueueName, name_of
 from queueing.core.nomination import World
 from queueing.core.ordering import queue_timestamp
@@ -15,7 +15,7 @@ from queueing.core.quota.node import Node
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.rounds import process_round
 from queueing.core.settings import Settings
-from queueing.core.usage import demand_of
+from queueing.core.usage import demand_of, holder_of
 from queueing.testing.builders import LOCAL_QUEUE
 from queueing.testing.trees import check
 

@@ -4,10 +4,9 @@ import pytest
 
 from queueing.core.devices import DeviceAsk
 from queueing.core.facts import PodSet
-from queueing.core.holders import holder_of
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.settings import Settings
-from queueing.core.usage import demand_of, held_usage
+from queueing.core.usage import demand_of, held_usage, holder_of
 from queueing.testing.builders import admission, admitted, assignment, pod_set, workload
 
 CPU = FlavorResource(FlavorName("default"), ResourceName("cpu"))

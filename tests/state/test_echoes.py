@@ -9,12 +9,13 @@ import pytest
 
 from queueing.core.decisions import Admit
 from queueing.core.facts import Admission, Fact, Gone, Kind, WorkloadFact
-from queueing.core.holders import holder_of
 from queueing.core.names import FlavorName, FlavorResource, Key, PodSetName, ResourceName
 from queueing.core.settings import AdmissionFairSharing, Settings
 from queueing.core.stakes import Stake
+from queueing.core.usage import holder_of
 from queueing.state.engine import Engine
-from queueing.state.usage.charges import Charge, is_same
+from queueing.state.usage.charges import Charge
+from queueing.state.usage.ledger import is_same
 from queueing.testing.builders import (
     admitted,
     assignment,

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import assert_never
 
 import msgspec
@@ -79,7 +80,7 @@ class Effects:
     def carry_out(self, cycle: Cycle, took_s: float) -> None:
         """Report a cycle that took so long, and submit its writes to the writer; does not await."""
         self._term.reporter.judged(cycle, took_s)
-        for decision in cycle.decisions:
+        for decision in chain.from_iterable(cycle.rounds):
             match decision:
                 case Admit():
                     self._waiting_reasons.forget(decision.workload)

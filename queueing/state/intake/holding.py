@@ -5,9 +5,9 @@ from dataclasses import replace
 from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Place
 from queueing.core.facts import WorkloadFact
-from queueing.core.holders import holder_of
 from queueing.core.names import Key
 from queueing.core.placement.pods import used_at
+from queueing.core.usage import holder_of
 from queueing.state.intake.marks import note_mark
 from queueing.state.intake.returning import turn_of
 from queueing.state.memory.memory import Memory
@@ -55,7 +55,8 @@ def hold_quota(memory: Memory, fact: WorkloadFact) -> None:
         if key in memory.ledger.evicting and not fact.evicted:
             take_back_eviction(memory, fact)
     charge(memory, fact)
-    note_mark(memory, fact)
+    if fact.evicted or memory.marks:
+        note_mark(memory, fact)
 
 
 def charge(memory: Memory, fact: WorkloadFact) -> None:
@@ -84,7 +85,8 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
     protects = holder.stake is not None and memory.settings.rules.weighs_work and is_news
     if protects and holder.protected_until > memory.clock:
         memory.timers.set(holder.protected_until, key)
-    if memory.settings.expects_pods(admitted=admitted) and not fact.pods_ready:
+    waits = memory.settings.block_admission_until_pods_ready and not fact.pods_ready
+    if waits and memory.settings.expects_pods(admitted=admitted):
         memory.unready.add(key)
     else:
         _turn_ready(memory, key)

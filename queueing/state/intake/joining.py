@@ -1,19 +1,28 @@
 """Puts workloads without quota in their queue, or holds them back, and takes them out again.
 
 Invariant: a workload is in at most one queue, and is not held back while it is in one.
+
+One in backoff, or not requeued after an eviction, still counts as pending and inadmissible in its
+queue, as in Kueue. Others that are held back count nowhere.
 """
 
 from collections.abc import Hashable, Iterable
 
 from queueing.core.credits.holding import seconds_of
-from queueing.core.facts import WorkloadFact
-from queueing.core.names import Key, QueueName
+from queueing.core.decisions import Reason, Requeue, Wait
+from queueing.core.devices import INADMISSIBLE
+from queueing.core.facts import LocalQueueFact, StopPolicy, WorkloadFact
+from queueing.core.names import Key, QueueName, name_of
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.usage import demand_of
-from queueing.state.intake.hindrances import why_held
-from queueing.state.intake.variants import tie_of
+from queueing.core.variants import THROUGH_VARIANTS
+from queueing.state.intake.variants import is_parent, tie_of, why_outdone
 from queueing.state.memory.memory import Held, Memory
 from queueing.state.queues.peers import Item
+
+_TOLD_BY_OTHERS = frozenset({"ClusterQueueStopped", "LocalQueueStopped", INADMISSIBLE})
+"""Reasons of `Requeued=False` that do not hold a workload back: its queue's stop policy does, or
+the lack of devices."""
 
 
 def enqueue(memory: Memory, fact: WorkloadFact) -> None:
@@ -33,6 +42,62 @@ def enqueue(memory: Memory, fact: WorkloadFact) -> None:
         _hold_back(memory, fact, held)
     elif local_queue is not None:
         _join(memory, fact, local_queue.cluster_queue)
+
+
+def why_held(memory: Memory, fact: WorkloadFact, local_queue: LocalQueueFact | None) -> Held | None:
+    """Return the first reason for which a workload must not be queued; None if it may be."""
+
+    def held(
+        reason: Reason,
+        message: str,
+        requeue: Requeue = Requeue.NOT_QUEUED,
+        until: float | None = None,
+    ) -> Held:
+        wait = Wait(
+            workload=fact.key,
+            uid=fact.uid,
+            cluster_queue=None if local_queue is None else local_queue.cluster_queue,
+            requeue=requeue,
+            reason=reason,
+            message=message,
+        )
+        return Held(wait, fact.local_queue, until)
+
+    if not fact.active:
+        return held(Reason.DEACTIVATED, "The workload is deactivated")
+    if local_queue is None:
+        return held(Reason.MISCONFIGURED, f"LocalQueue {_queue_name(fact)} doesn't exist")
+    if local_queue.stop_policy is not StopPolicy.NONE:
+        return held(Reason.ON_HOLD, f"LocalQueue {_queue_name(fact)} is inactive")
+    if local_queue.cluster_queue not in memory.objects.queues:
+        return held(Reason.MISCONFIGURED, f"ClusterQueue {local_queue.cluster_queue} doesn't exist")
+    if fact.admission_gates:
+        gates = ", ".join(fact.admission_gates)
+        return held(Reason.ADMISSION_GATED, f"Admission is gated by {gates}")
+    has_variants = fact.has_variants or memory.settings.concurrent_admission
+    if has_variants and is_parent(memory, fact, local_queue.cluster_queue):
+        return held(Reason.PENDING_EVALUATION, THROUGH_VARIANTS)
+    if fact.variant is not None and (why := why_outdone(memory, fact, fact.variant)):
+        return held(Reason.WAITING_FOR_QUOTA, why, Requeue.INADMISSIBLE)
+    if fact.unserved:
+        return held(Reason.MISCONFIGURED, fact.unserved, Requeue.INADMISSIBLE)
+    if fact.is_true("WaitingForReplacementPods"):
+        text = "Pods of the group are to be replaced first"
+        return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE)
+    requeued = fact.conditions.get("Requeued")
+    if requeued is not None and not requeued.status and requeued.reason not in _TOLD_BY_OTHERS:
+        evicted = f"Not to be queued after its eviction: {requeued.reason}"
+        text = requeued.message if requeued.reason == Reason.ON_HOLD else evicted
+        return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE)
+    due = max(fact.requeue_at or memory.clock, memory.writes.punished.get(fact.key, memory.clock))
+    if due > memory.clock:
+        text = "Backing off before the next try"
+        return held(Reason.PENDING_EVALUATION, text, Requeue.INADMISSIBLE, due)
+    return None
+
+
+def _queue_name(fact: WorkloadFact) -> str:
+    return "" if fact.local_queue is None else name_of(fact.local_queue)
 
 
 def is_over(fact: WorkloadFact) -> bool:
@@ -62,7 +127,7 @@ def isolate(memory: Memory, item: Item, *, sticky: bool = False) -> None:
     """
     peers = item.peers
     token = ("alone", item.fact.uid)
-    tie = tie_of(memory, item.fact, peers.queue)
+    tie = tie_of(memory, item.fact, peers.queue) if item.fact.variant else ""
     order = queue_key(item.fact, item.timestamp, sticky=sticky, tie=tie)
     if peers.token == token and order == item.order:
         return
@@ -99,7 +164,8 @@ def _join(memory: Memory, fact: WorkloadFact, name: QueueName) -> None:
             known.progress = None
         return
     leave(memory, fact.key)
-    item = Item(fact, queue_key(fact, timestamp, tie=tie_of(memory, fact, name)), timestamp)
+    tie = tie_of(memory, fact, name) if fact.variant else ""
+    item = Item(fact, queue_key(fact, timestamp, tie=tie), timestamp)
     memory.items[fact.key] = item
     if known is not None and stays and preserves and known.fact.priority == fact.priority:
         # Progress names the demand that it is valid for, so a changed demand needs no check here.

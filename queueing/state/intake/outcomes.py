@@ -27,7 +27,7 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
     if isinstance(decision, Place | Strand):
         _take_second_pass(memory, decision, outcome.verdict, fact)
     elif isinstance(decision, Admit):
-        if not stands(memory, decision):
+        if not memory.stands_by(decision):
             return
         if outcome.verdict is Verdict.UNKNOWN:
             memory.writes.unknown.add(key)
@@ -46,20 +46,11 @@ def take_outcome(memory: Memory, outcome: Outcome) -> None:
         memory.writes.unknown.add(key)
 
 
-def stands(memory: Memory, decision: Admit | Place | Strand) -> bool:
-    """Say whether an admission or second pass is still what was decided of its workload last."""
-    if isinstance(decision, Admit):
-        charge = memory.ledger.charges.get(decision.workload)
-        return charge is not None and charge.decision == decision
-    pending = memory.places.passes.get(decision.workload)
-    return pending is not None and pending.decision == decision
-
-
 def _take_second_pass(
     memory: Memory, decision: Place | Strand, verdict: Verdict, fact: WorkloadFact
 ) -> None:
     """Take in how the write of a second pass ended; one that was refused is due again after 1 s."""
-    if not stands(memory, decision):
+    if not memory.stands_by(decision):
         return
     if verdict is Verdict.UNKNOWN:
         memory.writes.unknown.add(fact.key)

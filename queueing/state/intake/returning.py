@@ -7,7 +7,7 @@ from queueing.core.nomination import refusal
 from queueing.core.ordering import queue_key, queue_timestamp
 from queueing.core.topology.requests import PODS
 from queueing.core.topology.usage import places_of
-from queueing.state.intake.hindrances import why_held
+from queueing.state.intake.joining import why_held
 from queueing.state.intake.variants import tie_of
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.places import Turn

@@ -14,10 +14,13 @@ from queueing.state.usage.charges import Charge
 
 
 def is_parent(memory: Memory, fact: WorkloadFact, queue: QueueName) -> bool:
-    """Say whether a workload is admitted through variants, or is about to get them."""
+    """Say whether a workload is admitted through variants, or is about to get them.
+
+    Asked where it has some, or concurrent admission is on.
+    """
     if fact.has_variants:
         return True
-    if not memory.settings.concurrent_admission or fact.variant is not None or fact.slice_of:
+    if fact.variant is not None or fact.slice_of:
         return False
     return memory.objects.queues[queue].migration is not None
 

@@ -63,13 +63,15 @@ def place(memory: Memory, fact: WorkloadFact) -> None:
         if charge is None:
             leave(memory, key)
         hold_quota(memory, fact)
-        heed_siblings(memory, fact)
+        if fact.variant:
+            heed_siblings(memory, fact)
         return
     if charge is not None and charge.decision is not None and _may_be_older(memory, fact):
         return
     give_back(memory, key)
-    note_mark(memory, fact)
-    if charge is not None:
+    if fact.evicted or memory.marks:
+        note_mark(memory, fact)
+    if charge is not None and fact.variant:
         heed_siblings(memory, fact)
     if charge is None or not is_over(fact):
         enqueue(memory, fact)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from queueing.core.decisions import Requeue, Wait
+from queueing.core.decisions import Admit, Place, Requeue, Strand, Wait
 from queueing.core.entries import Head
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder
@@ -315,6 +315,14 @@ class Memory:
             usage=usage,
             promised=promised,
         )
+
+    def stands_by(self, decision: Admit | Place | Strand) -> bool:
+        """Say whether an admission or second pass is what was decided of its workload last."""
+        if isinstance(decision, Admit):
+            charge = self.ledger.charges.get(decision.workload)
+            return charge is not None and charge.decision == decision
+        pending = self.places.passes.get(decision.workload)
+        return pending is not None and pending.decision == decision
 
     def preemptor_of(self, victim: Key) -> Key:
         """Return for whom a workload was told to leave; an empty key if that is nobody known."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 from queueing.core.decisions import Admit
 from queueing.core.holders import ByPriority, Holder, Ranked
@@ -54,27 +53,3 @@ class UsageChanges:
     """ClusterQueues in which a workload became a possible victim."""
     joined: dict[QueueName, set[str]] = field(default_factory=dict)
     """ClusterQueue → ResourceClaims that a holder in it uses, and whose charge may have changed."""
-
-
-_said = attrgetter(
-    "uid",
-    "queue",
-    "local_queue",
-    "priority",
-    "timestamp",
-    "evicted",
-    "usage",
-    "elsewhere",
-    "parts",
-    "stake",
-)
-
-
-def is_same(old: Charge, new: Charge) -> bool:
-    """Say whether a fact charges what was charged before, in all that decisions and views use.
-
-    The time of a reservation that was assumed is not compared.
-    """
-    known, told = old.holder, new.holder
-    at_once = old.decision is not None or known.reserved_at == told.reserved_at
-    return at_once and old.admitted == new.admitted and _said(known) == _said(told)

@@ -7,6 +7,7 @@ tree is the sum over its charges; quota is released only by a fact or a refused 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Protocol
 
 from queueing.core.credits.restraint import Restraint
@@ -16,11 +17,23 @@ from queueing.core.quota.tree import QuotaTree
 from queueing.core.sharing import Commons
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.usage import places_of, without_places
-from queueing.state.usage.charges import Charge, Roll, UsageChanges, is_same
+from queueing.state.usage.charges import Charge, Roll, UsageChanges
 from queueing.state.usage.sharing import Users
 from queueing.state.usage.turns import Turns
 
 NOBODY = Roll()
+_said = attrgetter(
+    "uid",
+    "queue",
+    "local_queue",
+    "priority",
+    "timestamp",
+    "evicted",
+    "usage",
+    "elsewhere",
+    "parts",
+    "stake",
+)
 
 
 class Rank(Protocol):
@@ -179,7 +192,8 @@ class Ledger:
         """Replace an assumed charge by a fact that says the same: no sums change."""
         roll, key = self.rolls[charge.holder.queue], charge.holder.key
         self.charges[key] = roll.charges[key] = charge
-        roll.forget()
+        if roll.victims is not None:
+            roll.forget()
         self.changes.newcomers.add(charge.holder.queue)
 
     def discharge(self, key: Key) -> Charge | None:
@@ -370,3 +384,13 @@ class Ledger:
         same = name == old.holder.local_queue
         if self.turns is not None and name is not None and same and arrives:
             self.turns.arrive(name, new.holder.usage)
+
+
+def is_same(old: Charge, new: Charge) -> bool:
+    """Say whether a fact charges what was charged before, in all that decisions and views use.
+
+    The time of a reservation that was assumed is not compared.
+    """
+    known, told = old.holder, new.holder
+    at_once = old.decision is not None or known.reserved_at == told.reserved_at
+    return at_once and old.admitted == new.admitted and _said(known) == _said(told)
