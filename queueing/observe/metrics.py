@@ -3,7 +3,7 @@
 import asyncio
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Protocol
 
@@ -41,7 +41,7 @@ class Series(Protocol):
 
 
 class Family:
-    """All series of one metric. Keep a series at hand where it is used often."""
+    """All series of one metric. Keep a series `at_hand` where it is used often."""
 
     is_off = False
     """Whether it is turned off and keeps nothing, so that its values need not be found out."""
@@ -83,14 +83,20 @@ class Family:
             self._remove(key)
         self._set(values)
 
-    def keep_only(self, kind: Labels, names: AbstractSet[Labels]) -> None:
-        """Drop every series that names an object of a kind (`NAMING`) that is not among these."""
+    def keep_only(self, kind: Labels, names: AbstractSet[Labels]) -> bool:
+        """Drop every series that names an object of a kind (`NAMING`) that is not among these.
+
+        Say whether there was any.
+        """
+        found = False
         for group, _ in self._naming:
             if NAMING[group] == kind:
                 known = self._named[group]
                 for name in [name for name in known.keys() - names if any(name)]:
+                    found = True
                     for key in list(known[name]):
                         self._remove(key)
+        return found
 
     def head(self, *, open_metrics: bool) -> str:
         """Return what stands before its series: OpenMetrics names a counter without its suffix.
@@ -187,6 +193,9 @@ class Metrics:
             for row in TABLE
         }
         self.__dict__.update(self._families)  # found without `__getattr__`
+        self.at_hand: dict[Hashable, Any] = {}
+        """Series that are used often, by whatever their user finds them by; emptied when any series
+        is dropped."""
         self._families["build_info"].labels(**build_info()).set(1)
 
     def __getattr__(self, name: str) -> Family:
@@ -197,8 +206,9 @@ class Metrics:
 
         The kind is given by its labels, such as `LOCAL_QUEUE`, and each name by their values.
         """
-        for family in self._families.values():
-            family.keep_only(kind, names)
+        dropped = [family.keep_only(kind, names) for family in self._families.values()]
+        if any(dropped):
+            self.at_hand.clear()
 
     def exposition(self, accept: str = "") -> Exposition:
         """Return all series in the format that the Accept header asks for.

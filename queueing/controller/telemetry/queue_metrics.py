@@ -5,13 +5,13 @@ the metric of the same name with the prefix `local_queue_`, unless that does not
 (`WorkloadMetrics.count_once`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Self
+from typing import NamedTuple, Self
 
 from queueing.core.names import Key, QueueName
-from queueing.observe.metrics import Family, Metrics
+from queueing.observe.metrics import Family, Metrics, Series
 from queueing.reports.views import QueueView
 from queueing.translate.wire.workloads import Workload
 
@@ -22,6 +22,14 @@ HOLDERS: Mapping[str, Callable[[QueueView], int]] = MappingProxyType(
     }
 )
 """Gauges of workloads that hold quota."""
+
+
+class Waited(NamedTuple):
+    """Where it is told that a workload of a queue got what it waited for."""
+
+    counters: Sequence[Series]
+    durations: Sequence[Series]
+    """Histograms of how long it had waited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,19 @@ class WorkloadMetrics:
         """Add one to a counter."""
         getattr(self.metrics, name).labels(**self.cluster_queue, **more).inc()
         getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue, **more).inc()
+
+    def waited(self, counter: str, histogram: str) -> Waited:
+        """Return the series of a counter and a histogram that are told together."""
+        queue, local_queue = self.cluster_queue, self.local_queue
+        return Waited(
+            *(
+                (
+                    getattr(self.metrics, name).labels(**queue),
+                    getattr(self.metrics, f"local_queue_{name}").labels(**local_queue),
+                )
+                for name in (counter, histogram)
+            )
+        )
 
     def count_once(self, name: str, **more: str) -> None:
         """Add one to a counter that exists for ClusterQueues only."""

@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import assert_never
 
 from queueing.controller.stores.objects import Objects
@@ -27,7 +28,7 @@ from queueing.core.decisions import (
 from queueing.core.selectors import Selector
 from queueing.lifecycle.steps import PodsUnready
 from queueing.observe.logs import decision as log_decision
-from queueing.observe.metrics import Exposition, Metrics
+from queueing.observe.metrics import Exposition, Metrics, Series
 from queueing.observe.spans import NOT_KNOWN, Placed, root_of
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
@@ -36,6 +37,10 @@ from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload
 
 logger = logging.getLogger(__name__)
+
+_RESERVED = "quota_reserved_workloads_total", "quota_reserved_wait_time_seconds"
+_ADMITTED = "admitted_workloads_total", "admission_wait_time_seconds"
+"""Each a counter of workloads, and the histogram of how long these waited."""
 
 
 @dataclass(slots=True)
@@ -76,6 +81,8 @@ class Reporter:
     _gauges: Gauges | None = None
     _engine: Engine | None = None
     _objects: Objects | None = None
+    _skipped: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """How many heads the last cycle skipped after they had found victims, by ClusterQueue."""
 
     def elected(self, metrics: Metrics) -> None:
         """Note that a term begins; it gets metrics of its own."""
@@ -114,14 +121,16 @@ class Reporter:
             return
         if self.traces is not None:
             self.traces.judged(cycle, took_s)
-        decisions = cycle.decisions
+        decisions = tuple(chain.from_iterable(cycle.rounds))
         kinds = Counter(map(type, decisions))
         result = "success" if Admit in kinds else "inadmissible"
-        self.metrics.admission_attempts_total.labels(result=result).inc()
-        self.metrics.admission_attempt_duration_seconds.labels(result=result).observe(took_s)
-        self.metrics.cycle_duration_seconds.labels().observe(took_s)
+        told = self.metrics.at_hand
+        attempts, *lasted = told.get(result) or self._attempts(result)
+        attempts.inc()
+        for one in lasted:
+            one.observe(took_s)
         for kind, number in kinds.items():
-            self.metrics.decisions_total.labels(decision=kind.__name__).inc(number)
+            (told.get(kind) or self._decisions(kind)).inc(number)
         skipped: Counter[tuple[str, ...]] = Counter()
         for one in decisions:
             if not isinstance(one, Wait):
@@ -132,7 +141,25 @@ class Reporter:
                 self.metrics.preemption_target_recomputations_total.labels(
                     cluster_queue=str(one.cluster_queue), result=_search_result(one)
                 ).inc()
-        self.metrics.admission_cycle_preemption_skips.replace_all(skipped)
+        if skipped or self._skipped:
+            self.metrics.admission_cycle_preemption_skips.replace_all(skipped)
+            self._skipped = skipped
+
+    def _attempts(self, result: str) -> tuple[Series, ...]:
+        """Keep at hand what is told of cycles with one result: a counter, two histograms."""
+        metrics = self.metrics
+        found = metrics.at_hand[result] = (
+            metrics.admission_attempts_total.labels(result=result),
+            metrics.admission_attempt_duration_seconds.labels(result=result),
+            metrics.cycle_duration_seconds.labels(),
+        )
+        return found
+
+    def _decisions(self, kind: type) -> Series:
+        """Keep the counter of a kind of decision at hand."""
+        found = self.metrics.decisions_total.labels(decision=kind.__name__)
+        self.metrics.at_hand[kind] = found
+        return found
 
     def decided(self, decision: Written, workload: Workload, began: float, decided: float) -> None:
         """Count and log a decision that took effect; `decided` is when, its write `began` later."""
@@ -178,12 +205,9 @@ class Reporter:
 
     def _admitted(self, decision: Admit, workload: Workload, stored_after_s: float) -> None:
         queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
-        told = self._measures(workload, queue)
-        told.count("quota_reserved_workloads_total")
-        told.observe("quota_reserved_wait_time_seconds", waited_s)
+        self._tell_wait(_RESERVED, workload, queue, waited_s)
         if not decision.checks:
-            told.count("admitted_workloads_total")
-            told.observe("admission_wait_time_seconds", waited_s)
+            self._tell_wait(_ADMITTED, workload, queue, waited_s)
             self._count_below_cohorts(workload, queue)
         decide(
             logger,
@@ -196,14 +220,33 @@ class Reporter:
 
     def confirmed(self, workload: Workload) -> None:
         """Count an admission that followed its reservation when the admission checks were ready."""
-        told = self._measures(workload)
-        told.count("admitted_workloads_total")
         admission = workload.status.admission
-        self._count_below_cohorts(workload, admission.cluster_queue if admission else "")
-        told.observe("admission_wait_time_seconds", self._waited_s(workload))
+        queue = admission.cluster_queue if admission else ""
+        self._tell_wait(_ADMITTED, workload, queue, self._waited_s(workload))
+        self._count_below_cohorts(workload, queue)
         reserved = workload.status.true_since("QuotaReserved")
         if reserved is not None:
-            told.observe("admission_checks_wait_time_seconds", self.now() - reserved)
+            self._measures(workload).observe(
+                "admission_checks_wait_time_seconds", self.now() - reserved
+            )
+
+    def _tell_wait(
+        self, names: tuple[str, str], workload: Workload, queue: str, waited_s: float
+    ) -> None:
+        """Count what a workload waited for and got, and how long it waited, by these metrics."""
+        reference = workload.spec.priority_class_ref
+        named = reference.name if reference is not None else ""
+        key = names, queue, workload.metadata.namespace, workload.spec.queue_name, named
+        told = self.metrics.at_hand.get(key)
+        exemplar = None
+        if told is None or self.traces is not None:
+            measures = self._measures(workload, queue)
+            told = self.metrics.at_hand[key] = measures.waited(*names)
+            exemplar = measures.exemplar
+        for one in told.counters:
+            one.inc()
+        for one in told.durations:
+            one.observe(waited_s, exemplar)
 
     def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
         reference = workload.spec.priority_class_ref
@@ -286,13 +329,23 @@ class Reporter:
 
     def created(self, kind: str, job: Meta) -> None:
         """Measure how long after its Job a Workload was created."""
-        family = self.metrics.workload_creation_latency_seconds
-        family.labels(job_kind=kind).observe(max(self.now() - job.created, 0.0))
+        told = self.metrics.at_hand.get(("created", kind))
+        if told is None:
+            told = self.metrics.workload_creation_latency_seconds.labels(job_kind=kind)
+            self.metrics.at_hand["created", kind] = told
+        told.observe(max(self.now() - job.created, 0.0))
 
     def wrote(self, purpose: str, outcome: str, took_s: float) -> None:
         """Count a write, and how long it took."""
-        self.metrics.writes_total.labels(purpose=purpose, outcome=outcome).inc()
-        self.metrics.write_duration_seconds.labels(purpose=purpose).observe(took_s)
+        told = self.metrics.at_hand.get((purpose, outcome))
+        if told is None:
+            told = self.metrics.at_hand[purpose, outcome] = (
+                self.metrics.writes_total.labels(purpose=purpose, outcome=outcome),
+                self.metrics.write_duration_seconds.labels(purpose=purpose),
+            )
+        count, lasted = told
+        count.inc()
+        lasted.observe(took_s)
 
     def behind(self, waiting: Mapping[str, int], events_dropped: int) -> None:
         """Set how many writes wait, by class, and how many Events were dropped."""
