@@ -4,7 +4,7 @@ What is wrong with a description, whatever object comes, is found here: all of i
 its field.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -27,7 +27,7 @@ from queueing.kinds.rules import (
     CompiledPodSet,
     CompiledState,
 )
-from queueing.kinds.shapes import METADATA, Conversion, Shape, detacher, plainer, struct_of
+from queueing.kinds.shapes import METADATA, Shape, seen_of, struct_of
 from queueing.translate.jobs.composition import JobKind
 from queueing.translate.wire.meta import Meta
 from queueing_api.queueing.v1alpha1.queueable_kind import (
@@ -78,12 +78,9 @@ class Kind:
     """Of kinds that are queued through their pods: whether none of them runs."""
     shape: type[msgspec.Struct]
     decoder: "msgspec.json.Decoder[msgspec.Struct]" = field(repr=False, compare=False)
-    detach: Conversion | None = field(repr=False, compare=False)
-    plain: Conversion = field(repr=False, compare=False)
-    """Returns what is read of an object, but of its metadata, as plain values without templates."""
-    metadata: Mapping[Step, str] = field(repr=False, compare=False)
-    """The fields of metadata that expressions read, with their attributes."""
-    request: Conversion = field(repr=False, compare=False)
+    seen: "msgspec.json.Decoder[msgspec.Struct]" = field(repr=False, compare=False)
+    """Decodes what expressions see of an object."""
+    request: Callable[[Any], Any] = field(repr=False, compare=False)
     """Returns what is read of an object, but of its metadata and status."""
     is_told_by_fields: bool
     """Whether objects of which the same is read say the same, whatever their templates are.
@@ -119,7 +116,7 @@ def names_of(spec: QueueableKindSpec, hooks: Hooks = NO_HOOKS) -> JobKind:
     )
 
 
-def _request(shape: type[msgspec.Struct]) -> Conversion:
+def _request(shape: type[msgspec.Struct]) -> Callable[[Any], Any]:
     names = [one for one in shape.__struct_fields__ if one not in (METADATA, STATUS)]
     return attrgetter(*names) if names else lambda _: ()
 
@@ -183,9 +180,7 @@ class _Compilation:
             stopped=stopped,
             shape=shape,
             decoder=msgspec.json.Decoder(shape),
-            detach=detacher(self._root),
-            plain=plainer(self._root) or dict,
-            metadata=self._metadata,
+            seen=msgspec.json.Decoder(seen_of(self._root, name, self._metadata.values())),
             request=_request(shape),
             is_told_by_fields=self._is_told_by_fields(),
             reads=self._reads,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from queueing.kinds.paths import Document
 from queueing.kinds.pod_sets import PodSet
-from queueing.kinds.templates import Document
 from queueing.translate.jobs.injection import Injection, Original
 from queueing.translate.wire.meta import Meta
 from queueing_api.queueing.v1alpha1.queueable_kind import KindResource

@@ -8,6 +8,7 @@ that keeps quota.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -45,8 +46,9 @@ class _KeptWorkload(Wire, frozen=True):
 
 
 _kept = msgspec.json.Decoder(_KeptWorkload)
-_encode = msgspec.json.encode
 _identified = msgspec.json.Decoder(Identified)
+_state = attrgetter("active", "end", "problem", "ignored", "on_hold", "uncharged")
+_STARTED = labels.POD_WORKLOAD.encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +93,17 @@ class DescribedJob(JobView):
     def only_waits_as(self, before: JobView) -> bool:
         if not self.suspended or not isinstance(before, DescribedJob):
             return False
-        if self.queued_through_pods:
+        kind = self.source.kind
+        if kind.spec.suspend.through_pods is not None:
             return False  # it may run all the same, and its status says which of its pods may go
         version = self.metadata.resource_version
         known = replace(before.metadata, resource_version=version)
         return (
             self.metadata == known
             and self.pod_sets == before.pod_sets
-            and _request(self) == _request(before)
-            and not (self.was_started or self.reset() or before.reset())
+            and kind.request(self.source.struct) == kind.request(before.source.struct)
+            and _state(self) == _state(before)
+            and not (self.source.has_to_reset or before.source.has_to_reset or self.was_started)
         )
 
     @override
@@ -129,7 +133,8 @@ class DescribedJob(JobView):
     @override
     def was_started(self) -> bool:
         for one in self.pod_sets:
-            if labels.POD_WORKLOAD in one.template.metadata.annotations:
+            named = _STARTED in bytes(one.encoded_template)
+            if named and labels.POD_WORKLOAD in one.template.metadata.annotations:
                 return True
         return self.source.annotates_pods(labels.POD_WORKLOAD)
 
@@ -174,7 +179,7 @@ def read_job(
 ) -> DescribedJob:
     """Read an object, which is kept. Raises msgspec.ValidationError for what has no metadata."""
     try:
-        found = read(kind, data, kept=True)
+        found = read(kind, data)
     except UnreadableError as error:
         meta = _identified.decode(data).metadata
         return _unreadable(View(kind, kind.shape(metadata=meta)), error)
@@ -269,7 +274,7 @@ def _said(found: View) -> tuple[Mapping[str, Any], Sequence[UnreadableError]]:
     kind = found.kind
     if not kind.is_told_by_fields:
         return _asked(found)
-    fingerprint = _encode(found.fields())
+    fingerprint = found.seen
     known = kind.answers.get(fingerprint)
     if known is not None:
         try:
@@ -315,12 +320,6 @@ def _unreadable(bare: View, error: UnreadableError) -> DescribedJob:
         problem=_problem(bare.kind, error),
         unreadable=True,
     )
-
-
-def _request(job: DescribedJob) -> tuple[Any, ...]:
-    """Return what an object asks for, and says of its state."""
-    said = job.active, job.end, job.problem, job.ignored, job.on_hold, job.uncharged
-    return job.source.kind.request(job.source.struct), said
 
 
 def _problem(kind: Kind, error: UnreadableError) -> str:

@@ -10,6 +10,8 @@ from typing_extensions import override
 Step = str | int
 Steps = tuple[Step, ...]
 Names = tuple[str, ...]
+Document = dict[str, Any]
+"""An object as plain values, as far as its kind reads it."""
 
 
 class _Absent:
@@ -71,6 +73,17 @@ def value_at(value: Any, path: Sequence[Step]) -> Any:
         if value is None or value is msgspec.UNSET:
             return ABSENT
     return value
+
+
+def map_at(document: Document, path: Sequence[Step]) -> dict[str, Any]:
+    """Return the map at a path of dicts and lists, made with those on the way where none is."""
+    found: Any = document
+    for step in path:
+        inner = found.get(step) if isinstance(found, dict) else found[step]
+        if inner is None:
+            inner = found[step] = {}
+        found = inner
+    return found if isinstance(found, dict) else {}
 
 
 def put(document: Any, path: Sequence[Step], value: Any) -> None:

@@ -2,9 +2,12 @@
 
 Paths are collected in a tree. A field that an expression reads is decoded whole, as plain values; a
 pod template stays encoded, because a Workload copies it; everything else is skipped.
+
+A second struct has what expressions see: no template, nothing that is laid aside, and of the
+metadata only what they read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
@@ -82,105 +85,48 @@ class Shape:
         place.whole = place.whole or bool(place.children or place.items)
         place.encoded = not place.whole
 
-    def decoded_as(self, name: str) -> Any:
-        """Return the type to decode it to."""
+    def decoded_as(self, name: str, *, seen: bool = False) -> Any:
+        """Return the type to decode it to; with `seen` that of what expressions see of it."""
         if self.whole:
             return Any
         if self.encoded:
             return msgspec.Raw
         if self.items is not None:
-            item: Any = self.items.decoded_as(f"{name}_entry")
+            item: Any = self.items.decoded_as(f"{name}_entry", seen=seen)
             return (
                 dict.__class_getitem__((str, item)) if self.keyed else list.__class_getitem__(item)
             )
-        return self._struct(name)
+        return msgspec.defstruct(name, self.fields(name, seen=seen), **self.options())
 
-    def _struct(self, name: str) -> type[msgspec.Struct]:
-        fields = [
-            (attribute(key), inner.decoded_as(f"{name}_{key}") | msgspec.UnsetType, msgspec.UNSET)
-            for key, inner in self.children.items()
+    def fields(self, name: str, *, seen: bool) -> list[Any]:
+        """Return the fields of the struct of a map with the children, but of metadata."""
+        return [
+            (
+                attribute(key),
+                one.decoded_as(f"{name}_{key}", seen=seen) | msgspec.UnsetType,
+                msgspec.UNSET,
+            )
+            for key, one in self.children.items()
+            if key != METADATA and not (seen and (one.encoded or one.aside))
         ]
+
+    def options(self) -> dict[str, Any]:
+        """Return how that struct is defined."""
         spelled = {attribute(key): key for key in self.children}
-        return msgspec.defstruct(name, fields, rename=spelled, frozen=True, kw_only=True, gc=False)
+        return {"rename": spelled, "frozen": True, "kw_only": True, "gc": False}
 
 
 def struct_of(shape: Shape, name: str) -> type[msgspec.Struct]:
     """Return the struct of an object of a kind: its metadata, and what the shape has."""
-    inner = [
-        (attribute(key), one.decoded_as(f"{name}_{key}") | msgspec.UnsetType, msgspec.UNSET)
-        for key, one in shape.children.items()
-        if key != METADATA
-    ]
-    spelled = {attribute(key): key for key in shape.children}
-    fields: list[Any] = [(METADATA, Meta), *inner]
-    return msgspec.defstruct(name, fields, rename=spelled, frozen=True, kw_only=True, gc=False)
+    fields: list[Any] = [(METADATA, Meta), *shape.fields(name, seen=False)]
+    return msgspec.defstruct(name, fields, **shape.options())
 
 
-Conversion = Callable[[Any], Any]
-
-
-def plainer(shape: Shape) -> Conversion | None:
-    """Return what makes a decoded value a plain one; None if it is.
-
-    Pod templates are left out, and what is laid aside.
-    """
-    if shape.encoded or shape.aside:
-        return _left_out
-    if shape.whole:
-        return None
-    if shape.items is not None:
-        return _of_entries(plainer(shape.items), keyed=shape.keyed)
-    fields = [(key, attribute(key), plainer(one)) for key, one in shape.children.items()]
-    kept = [one for one in fields if one[2] is not _left_out]
-
-    def plain(value: Any) -> dict[str, Any]:
-        found = {}
-        for key, name, inner in kept:
-            one = getattr(value, name)
-            if one is not None and one is not msgspec.UNSET:
-                found[key] = one if inner is None else inner(one)
-        return found
-
-    return plain
-
-
-def _left_out(_: Any) -> None:
-    """Stand for what no expression reads."""
-
-
-def detacher(shape: Shape) -> Conversion | None:
-    """Return what takes a decoded value's hold on the message that it came in; None if it has none.
-
-    Values that are kept are detached: else each would keep a whole list of objects in memory.
-    """
-    if shape.whole:
-        return None
-    if shape.encoded:
-        return msgspec.Raw.copy
-    if shape.items is not None:
-        return _of_entries(detacher(shape.items), keyed=shape.keyed)
-    inner = [
-        (attribute(key), one) for key, place in shape.children.items() if (one := detacher(place))
-    ]
-    return _of_fields(inner) if inner else None
-
-
-def _of_entries(each: Conversion | None, *, keyed: bool) -> Conversion | None:
-    if each is None:
-        return None
-
-    def changed(value: Any) -> Any:
-        return {k: each(v) for k, v in value.items()} if keyed else [each(one) for one in value]
-
-    return changed
-
-
-def _of_fields(inner: Sequence[tuple[str, Conversion]]) -> Conversion:
-    def detach(value: Any) -> Any:
-        for name, one in inner:
-            found = getattr(value, name)
-            if found is not msgspec.UNSET:  # nobody else has seen the value yet
-                msgspec.structs.force_setattr(value, name, one(found))
-        return value
-
-    return detach
+def seen_of(shape: Shape, name: str, metadata: Iterable[str]) -> type[msgspec.Struct]:
+    """Return the struct of what expressions see of an object; `metadata` are attributes of that."""
+    read = [one for one in msgspec.structs.fields(Meta) if one.name in set(metadata)]
+    given = [(one.name, one.type, getattr(Meta(), one.name)) for one in read]
+    spelled = {one.name: one.encode_name for one in read}
+    meta = msgspec.defstruct(METADATA, given, rename=spelled, omit_defaults=True, frozen=True)
+    fields: list[Any] = [(METADATA, meta), *shape.fields(name, seen=True)]
+    return msgspec.defstruct(name, fields, **shape.options())

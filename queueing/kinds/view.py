@@ -18,7 +18,7 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import Expression, NoValueError, meter
 from queueing.kinds.hooks import Related
 from queueing.kinds.nulls import prune, pruned
-from queueing.kinds.paths import ABSENT, Steps, steps, value_at
+from queueing.kinds.paths import ABSENT, Document, Steps, steps, value_at
 from queueing.kinds.pod_sets import (
     PodSet,
     UnreadableError,
@@ -27,8 +27,6 @@ from queueing.kinds.pod_sets import (
     read_pod_sets,
 )
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
-from queueing.kinds.shapes import METADATA
-from queueing.kinds.templates import Document
 from queueing.translate.jobs.view import End, decoded
 from queueing.translate.wire.meta import Condition, Meta, OwnerReference
 from queueing.translate.wire.workloads import Workload
@@ -55,8 +53,11 @@ class View:
         struct: Any,
         related: Mapping[str, Any] | None = None,
         pod_sets: tuple[PodSet, ...] = (),
+        encoded: bytes | None = None,
     ) -> None:
         self.kind, self.struct, self._related = kind, struct, related
+        self.encoded = _encode(struct) if encoded is None else encoded
+        """What the kind reads of it, as JSON."""
         self.metadata: Meta = struct.metadata
         """Name, labels and bookkeeping."""
         self.known_pod_sets = pod_sets
@@ -68,13 +69,13 @@ class View:
         if hook is None:
             return self
         try:
-            return View(self.kind, self.struct, find(hook(self)))
+            return View(self.kind, self.struct, find(hook(self)), encoded=self.encoded)
         except UnreadableError:
             return self  # its pod sets cannot be told for the same reason
 
     def anew(self, pod_sets: tuple[PodSet, ...] = ()) -> "View":
         """Return the object with nothing worked out yet, but pod sets that are known."""
-        return View(self.kind, self.struct, self._related, pod_sets)
+        return View(self.kind, self.struct, self._related, pod_sets, self.encoded)
 
     def standing_on(self, workload: Workload) -> "View":
         """Return the object with the pod sets of its Workload."""
@@ -115,26 +116,20 @@ class View:
         """Return what is at a path that the kind reads; ABSENT where nothing is."""
         return value_at(self.struct, steps(path))
 
+    @property
+    def seen(self) -> bytes:
+        """What expressions see of it, as JSON: without templates, but with nulls."""
+        return _encode(self.kind.seen.decode(self.encoded))
+
     @cached_property
     def values(self) -> dict[str, Any]:
-        """What is read of the object, as expressions see it: without templates and nulls."""
-        found = self.fields()
-        if b"null" in (encoded := _encode(found)):
-            found = _document.decode(encoded)
+        """The same as plain values, without nulls."""
+        found = _document.decode(seen := self.seen)
+        if b"null" in seen:
             try:
                 prune(found, self._meter[METER].spend)
             except TooCostlyError:
                 return {}  # no expression is asked: there are no steps left for any
-        return found
-
-    def fields(self) -> dict[str, Any]:
-        """Return all that is read of the object but its templates; each time a new document."""
-        found: dict[str, Any] = self.kind.plain(self.struct)
-        found[METADATA] = metadata = {}
-        for name, attribute in self.kind.metadata.items():
-            value = getattr(self.metadata, attribute)
-            if value:  # what is empty counts as absent
-                metadata[name] = msgspec.to_builtins(value)
         return found
 
     @cached_property
@@ -157,16 +152,15 @@ class View:
 
         With a `value` whether any have it with that.
         """
-        encoded = _encode(self.struct)
-        if name.encode() not in encoded:
+        if name.encode() not in self.encoded:
             return False  # as of most objects, which may be large
-        document = _document.decode(encoded)
+        document = self.document()
         del document["metadata"]
         return _annotates(document, name, value)
 
     def document(self) -> Document:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""
-        return _document.decode(_encode(self.struct))
+        return _document.decode(self.encoded)
 
     @property
     def suspended(self) -> bool:
@@ -297,6 +291,14 @@ class View:
         named = self.value(rule.field)
         return named if isinstance(named, str) and named else rule.controller
 
+    @property
+    def has_to_reset(self) -> bool:
+        """Whether there is a field that must be cleared before its templates are restored."""
+        for path in self.kind.spec.suspend.reset:
+            if value_at(self.struct, steps(path)) is not ABSENT:
+                return True
+        return False
+
     def _flag(self, path: str) -> bool:
         found = self.value(path)
         if found is not ABSENT and not isinstance(found, bool):
@@ -358,24 +360,19 @@ class View:
         return End(succeeded, message if isinstance(message, str) and message else default)
 
 
-def read(
-    kind: Kind,
-    data: bytes | msgspec.Raw,
-    *,
-    kept: bool = False,
-    related: Mapping[str, Any] | None = None,
-) -> View:
-    """Decode an object of a kind, `kept` if it outlives the message that it came in.
+def read(kind: Kind, data: bytes | msgspec.Raw, related: Mapping[str, Any] | None = None) -> View:
+    """Decode an object of a kind.
 
     `related` is the object that the kind's hook names. Raises UnreadableError when a field that is
     read has another type than its path supposes.
     """
     try:
-        struct = kind.decoder.decode(data)
+        found = kind.decoder.decode(data)
     except msgspec.ValidationError:
-        struct = _without_nulls(kind, data)
-    detach = kind.detach if kept else None
-    return View(kind, struct if detach is None else detach(struct), related)
+        found = _without_nulls(kind, data)
+    # Templates stay as they were sent: of the object alone, not of the list that it came in.
+    encoded = _encode(found)
+    return View(kind, kind.decoder.decode(encoded), related, encoded=encoded)
 
 
 def _without_nulls(kind: Kind, data: bytes | msgspec.Raw) -> msgspec.Struct:

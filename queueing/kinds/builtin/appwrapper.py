@@ -11,9 +11,8 @@ from queueing.kinds.builtin import job, jobset, kubeflow, ray
 from queueing.kinds.compiler import Kind, compiled
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Seen
-from queueing.kinds.paths import ABSENT, put, steps, value_at
+from queueing.kinds.paths import ABSENT, Document, put, steps, value_at
 from queueing.kinds.pod_sets import COUNT_MAX, PodSet, UnreadableError
-from queueing.kinds.templates import Document
 from queueing.kinds.view import read
 from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (

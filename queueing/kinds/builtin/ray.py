@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from queueing.kinds.builtin import ray_pods
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Seen
-from queueing.kinds.paths import ABSENT, put, steps
+from queueing.kinds.paths import ABSENT, Document, put, steps
 from queueing.kinds.pod_sets import PodSet
-from queueing.kinds.templates import Document, inject, restore
+from queueing.kinds.starting import inject, restore
 from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,

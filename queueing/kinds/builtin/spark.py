@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Seen
-from queueing.kinds.paths import ABSENT, clear, put, value_at
+from queueing.kinds.paths import ABSENT, Document, clear, put, value_at
 from queueing.kinds.pod_sets import PodSet, UnreadableError
-from queueing.kinds.templates import Document, inject, restore
+from queueing.kinds.starting import inject, restore
 from queueing.translate.jobs.injection import Injection, Original
 from queueing_api.queueing.v1alpha1.queueable_kind import (
     EndRule,

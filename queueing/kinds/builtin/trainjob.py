@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from queueing.kinds.frameworks import Framework
 from queueing.kinds.hooks import Hooks, Related, RelatedKind, Seen
-from queueing.kinds.paths import ABSENT, put, value_at
+from queueing.kinds.paths import ABSENT, Document, put, value_at
 from queueing.kinds.pod_sets import MissingError, PodSet, UnreadableError
-from queueing.kinds.templates import Document
 from queueing.translate.jobs.injection import Injection, Original
 from queueing.translate.jobs.pod_sets import JOB_INDEX
 from queueing_api.queueing.v1alpha1.queueable_kind import (

@@ -1,6 +1,6 @@
 """What a start adds to pods, and to one that exists already.
 
-`queueing.kinds.templates` adds it to the pod templates of jobs, and takes it away again.
+`queueing.kinds.starting` adds it to the pod templates of jobs, and takes it away again.
 """
 
 from collections.abc import Iterable, Mapping
