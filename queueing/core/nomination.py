@@ -178,7 +178,9 @@ def _plainly(head: Head, world: World) -> Entry | None:
     shared, and must not be changed. None where the search must be asked.
     """
     rules, node = world.rules[head.queue], world.tree.queue(head.queue)
-    outline = rules.offer.outline(head.demand, world.settings.quota_check)
+    offer, demand = rules.offer, head.demand
+    known = offer.outlines.get(demand.shape)
+    outline = known or offer.outline(demand, world.settings.quota_check)
     if outline.wanted is None:
         return None
     levels: list[int] = []

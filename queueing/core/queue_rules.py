@@ -17,7 +17,7 @@ OUTLINES_MAX = 65_536
 class Offer:
     """Resource groups and flavors, without quotas, and a memo of the outlines of demands."""
 
-    __slots__ = ("_outlines", "flavors", "groups", "places", "places_all")
+    __slots__ = ("flavors", "groups", "outlines", "places", "places_all")
 
     def __init__(
         self, groups: tuple[CompiledGroup, ...], flavors: Mapping[FlavorName, FlavorFact | None]
@@ -28,16 +28,16 @@ class Offer:
         """Whether any flavor has a topology."""
         self.places_all = all(one.places_all for one in groups)
         """Whether all have one, so that also pods which do not request one are placed by it."""
-        self._outlines: dict[Shape, Outline] = {}
+        self.outlines: dict[Shape, Outline] = {}
 
     def outline(self, demand: Demand, quota_check: QuotaCheck) -> Outline:
         """Return the outline of a demand; all callers must pass the same `quota_check`."""
-        found = self._outlines.get(demand.shape)
+        found = self.outlines.get(demand.shape)
         if found is None:
-            if len(self._outlines) >= OUTLINES_MAX:
-                self._outlines.clear()
+            if len(self.outlines) >= OUTLINES_MAX:
+                self.outlines.clear()
             found = outline_of(demand, self.groups, quota_check)
-            self._outlines[demand.shape] = found
+            self.outlines[demand.shape] = found
         return found
 
 

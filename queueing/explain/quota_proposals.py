@@ -27,7 +27,7 @@ from queueing.explain.probe import lacking
 from queueing.explain.proposals import Proposal
 from queueing.explain.spelling import listed
 from queueing.state.memory.memory import Memory
-from queueing.state.queues.peers import Peers, requests_of
+from queueing.state.queues.peers import Peers
 
 LENDERS = 3
 """How many queues are tried that do not lend what they could."""
@@ -137,7 +137,7 @@ def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: 
     own = missing + max(0, -free)
     found = {own}
     if item is not None:
-        mine = requests_of(item.peers.demand).get(resource.resource, 0)
+        mine = item.peers.requests.get(resource.resource, 0)
         ahead = before(memory.queues[item.peers.queue], item)
         found.add(mine + _asked(ahead, resource) - free - sum(kept))
     everybody = ((one, one.size) for line in lines for one in line.peers.values())
@@ -147,9 +147,7 @@ def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: 
 
 def _asked(waiting: Iterable[tuple[Peers, int]], resource: FlavorResource) -> int:
     """Return what waiting workloads ask for: groups, and how many of each."""
-    return sum(
-        requests_of(peers.demand).get(resource.resource, 0) * number for peers, number in waiting
-    )
+    return sum(peers.requests.get(resource.resource, 0) * number for peers, number in waiting)
 
 
 def _raised(old: Quota, more: int) -> Quota:

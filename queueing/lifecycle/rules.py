@@ -145,7 +145,7 @@ def _judge_pending(
         return Life(step=SetAside(message=workload.unserved))
     if held:
         return NOTHING
-    return _checks(workload, stops, rules, now)
+    return _checks(workload, stops, rules, now) if workload.checks else NOTHING
 
 
 def _judge_holder(

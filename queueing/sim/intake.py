@@ -299,7 +299,7 @@ class _Reader:
     def _workload(self, found: Workload) -> Fact:
         asks = workloads.asks_of(found, self._surroundings(found))
         self._devices.note(asks.shapes)
-        fact = workloads.workload_asking(found, asks)
+        fact = workloads.workload_asking(found, asks, found.metadata.key)
         charges, stake = self._devices.charges(found), self._stakes.of(found)
         lack = "" if fact.holds_quota else self._devices.lack(asks.shapes)
         if not charges and not stake and not lack:

@@ -32,7 +32,6 @@ from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
-from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
@@ -141,9 +140,11 @@ class Pump:
             self._take_job(found)
 
     def _take_workload(self, found: Workload, *, made: bool = False) -> None:
-        objects = self._objects
-        known = objects.workload_keys.get(found.metadata.uid)
-        if self._is_old(found.metadata, objects.workloads[known] if known is not None else None):
+        meta, objects = found.metadata, self._objects
+        before = objects.workload_keys.get(meta.uid)
+        if meta.uid in self._dead:
+            return
+        if before is not None and not meta.is_newer_than(objects.workloads[before].metadata):
             return
         key = objects.put_workload(found)
         self._observe_workload(key, found)
@@ -187,10 +188,14 @@ class Pump:
                 self.attend_job(job)
 
     def _take_job(self, found: JobView) -> None:
-        known = self._objects.jobs.get(found.key)
-        if self._is_old(found.metadata, known):
+        meta, known = found.metadata, self._objects.jobs.get(found.key)
+        if meta.uid in self._dead:
             return
-        if known is not None and found.only_waits_as(known):
+        if known is None:
+            self.put_anew(found)
+        elif not meta.is_newer_than(known.metadata):
+            return
+        elif found.only_waits_as(known):
             self._objects.jobs[found.key] = found  # what it is found by is as it was
         else:
             self.put_anew(found)
@@ -242,11 +247,6 @@ class Pump:
             for gang in dict.fromkeys((*left, *objects.gangs.of(found))):
                 self._queues.gang(gang)
 
-    def _is_old(self, meta: Meta, known: Workload | JobView | None) -> bool:
-        if meta.uid in self._dead:
-            return True
-        return known is not None and not meta.is_newer_than(known.metadata)
-
     def _bury(self, uid: str) -> None:
         self._dead[uid] = None
         if len(self._dead) > _DEAD_MAX:
@@ -293,7 +293,7 @@ class Pump:
         asks, around = self._requests.of(key, found)
         if asks.shapes and self._objects.devices.learn(asks.shapes):
             self._observe_flavors()
-        fact = workload_asking(found, asks)
+        fact = workload_asking(found, asks, key)
         if asks.shapes and not fact.holds_quota:
             fact = replace(fact, unserved=self._objects.devices.lack(asks.shapes))
         for add in self._additions:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from queueing.controller.jobs.actions import Action, Discard, Finish, Release, WorkloadWrite
-from queueing.controller.jobs.parts import Part, living
+from queueing.controller.jobs.parts import Part
 from queueing.core.names import Key
 from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
@@ -93,6 +93,11 @@ class Form(ABC):
         self, members: Sequence[JobView], priority: Priority, labels_to_copy: Sequence[str]
     ) -> tuple[str, bytes]:
         """Return the name of the Workload of these jobs, and the Workload to create."""
+
+
+def living(parts: Sequence[Part]) -> list[tuple[Part, JobView]]:
+    """Return the parts whose jobs are there and have not ended, each with its job."""
+    return [(one, one.job) for one in parts if one.job is not None and not one.ended]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

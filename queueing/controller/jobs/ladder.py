@@ -28,8 +28,8 @@ from queueing.controller.jobs.actions import (
     TakeOffHold,
     WorkloadWrite,
 )
-from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.parts import Part, living
+from queueing.controller.jobs.gangs import Gang, living
+from queueing.controller.jobs.parts import Part
 from queueing.lifecycle.rules import ON_HOLD
 from queueing.lifecycle.steps import EvictionReason
 from queueing.translate import labels

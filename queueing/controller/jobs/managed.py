@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from queueing.controller.stores.objects import Objects
 from queueing.core.selectors import Selector, selects
 from queueing.kinds.owners import Owned
+from queueing.translate import labels
 from queueing.translate.inbound.surroundings import namespace as namespace_fact
 from queueing.translate.jobs.composition import GroupKind
-from queueing.translate.jobs.management import asks_to_be_queued
+from queueing.translate.jobs.management import is_our_own
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.cluster import Namespace
 
@@ -41,10 +42,12 @@ class Managed:
 
     def __call__(self, job: Owned) -> bool:
         """Say whether a Job is managed, by its labels, its owner and its namespace."""
-        without_queue_name = self._rules.without_queue_name
-        asks = asks_to_be_queued(job.metadata, without_queue_name=without_queue_name)
+        meta = job.metadata
+        asks = meta.labels.get(labels.QUEUE_NAME) or (
+            self._rules.without_queue_name and not is_our_own(meta)
+        )
         if asks or (isinstance(job, JobView) and job.is_marked):
-            return self.in_namespace(job.metadata.namespace)
+            return self.in_namespace(meta.namespace)
         return False
 
     def in_namespace(self, name: str) -> bool:

@@ -178,7 +178,7 @@ def _as_admitted(job: JobView, workloads: Sequence[Workload]) -> JobView:
 
 def alone(job: JobView, workloads: Sequence[Workload], form: Form = ALONE) -> Gang:
     """Return the gang that one Job is by itself, with its Workloads, the oldest first."""
-    over = job.metadata.deleting or job.ended
+    over = job.metadata.deleting or job.end is not None
     for one in workloads:
         over = over or (one.finished and not is_superseded(one))
     return Gang(

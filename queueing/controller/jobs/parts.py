@@ -1,6 +1,6 @@
 """A part of a gang: one job, and what the gang's Workload has for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from queueing.translate.jobs.gang import told
@@ -49,8 +49,3 @@ class Part:
         if self.job is None or self.ended:
             return False
         return not self.job.suspended or self.job.active
-
-
-def living(parts: Sequence[Part]) -> list[tuple[Part, JobView]]:
-    """Return the parts whose jobs are there and have not ended, each with its job."""
-    return [(one, one.job) for one in parts if one.job is not None and not one.ended]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from queueing.controller.jobs.actions import Start
 from queueing.controller.jobs.dependencies import Dependencies
 from queueing.controller.jobs.evictions import Evictions
-from queueing.controller.jobs.gangs import Gang
-from queueing.controller.jobs.parts import Part, living
+from queueing.controller.jobs.gangs import Gang, living
+from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.start_errors import DevicesRefusedError
 from queueing.controller.stores.objects import Objects
 from queueing.controller.work_queues import Features

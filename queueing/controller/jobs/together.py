@@ -16,8 +16,8 @@ from queueing.controller.jobs.actions import (
     Stop,
     Tell,
 )
-from queueing.controller.jobs.gangs import Form, Gang
-from queueing.controller.jobs.parts import Part, living
+from queueing.controller.jobs.gangs import Form, Gang, living
+from queueing.controller.jobs.parts import Part
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload

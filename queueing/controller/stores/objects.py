@@ -16,7 +16,7 @@ from queueing.devices.memory.objects import DeviceMemory
 from queueing.translate.jobs.composition import GroupKind, JobKind, prebuilt_name
 from queueing.translate.jobs.gang_keys import gang_of, gang_of_workload
 from queueing.translate.jobs.view import JobView
-from queueing.translate.labels import JOB_OWNER_NAME, JOB_UID
+from queueing.translate.labels import GANG, IS_GROUP_WORKLOAD, JOB_OWNER_NAME, JOB_UID
 from queueing.translate.requests import Amounts, LimitSummary, summarize
 from queueing.translate.wire.cluster import LimitRange, Namespace, PriorityClass, RuntimeClass
 from queueing.translate.wire.meta import Meta
@@ -112,8 +112,8 @@ class Objects:
         entries.append((self.workloads_by_queue, found.local_queue))
         if found.status.admission is not None:
             entries.append((self.holders_by_queue, found.status.admission.cluster_queue))
-        gang = gang_of_workload(meta)
-        if gang is not None:
+        in_gang = GANG in meta.labels or IS_GROUP_WORKLOAD in meta.annotations
+        if in_gang and (gang := gang_of_workload(meta)) is not None:
             entries += self.gangs.entries_of_workload(found, gang)
         self._workload_entries.put(key, entries)
         return key
@@ -141,8 +141,8 @@ class Objects:
         if named:
             entries.append((self.jobs_by_prebuilt, Key(f"{meta.namespace}/{named}")))
         entries += [(self.jobs_by_owner, owner.uid) for owner in meta.owner_references]
-        gang = gang_of(found)
-        if gang is not None:
+        in_gang = GANG in meta.labels or found.group is not None
+        if in_gang and (gang := gang_of(found)) is not None:
             entries.append(self.gangs.entry_of_job(found, gang))
         elif before is not None:
             self.gangs.forget_job(meta.uid)

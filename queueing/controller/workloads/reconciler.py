@@ -10,6 +10,7 @@ deactivation, requeueing and retention; `lifecycle.rules.judge` decides which is
 import logging
 from collections import ChainMap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from queueing.controller.term import Term
@@ -23,7 +24,7 @@ from queueing.controller.workloads.departing_pods import (
 from queueing.controller.writing.leader_writes import job_target
 from queueing.core.admissibility import applying_checks
 from queueing.core.decisions import Reason
-from queueing.core.facts import StopPolicy, WorkloadFact
+from queueing.core.facts import Admission, PodSet, StopPolicy, WorkloadFact
 from queueing.core.names import Key, Uid
 from queueing.kinds.registry import KNOWN
 from queueing.kube.deletion import this_life
@@ -67,6 +68,16 @@ _TOLD_AS = {Cause.ADMISSION_CHECK: "AdmissionCheckRejected"}
 """Reasons of Events that differ from the cause of the deactivation."""
 
 
+@dataclass(slots=True)
+class _Offer:
+    """What a ClusterQueue offers, and the spec that says so."""
+
+    spec: ClusterQueueSpec
+    offered: Offered
+    sound: tuple[Admission, tuple[PodSet, ...]] | None = None
+    """An admission without contradictions, and the pod sets that it is for: most are the same."""
+
+
 class WorkloadReconciler:
     """Reconciles one Workload at a time, one write per look; called by workers of a work queue."""
 
@@ -78,8 +89,8 @@ class WorkloadReconciler:
         self._kinds = ChainMap(term.objects.kinds, dict(KNOWN))
         """Kinds whose objects are looked for; of those that are not turned on, too: Workloads may
         be left of them."""
-        self._offered: dict[str, tuple[ClusterQueueSpec, Offered]] = {}
-        """What ClusterQueues offer, by name, and the specs that say so."""
+        self._offered: dict[str, _Offer] = {}
+        """What ClusterQueues offer, by name."""
         self._reopened: dict[Key, float] = {}
         """Workloads whose stopped queue was opened again, or for which devices came, and when that
         was seen."""
@@ -158,14 +169,20 @@ class WorkloadReconciler:
         if queue is None:
             return f"ClusterQueue {name} doesn't exist, so what the workload holds counts nowhere"
         known = self._offered.get(name)
-        if known is None or known[0] != queue.spec:
+        if known is None or known.spec != queue.spec:
             if len(self._offered) > len(self._objects.cluster_queues):
                 self._offered.clear()  # some of them are gone
-            known = self._offered[name] = queue.spec, offered_by(cluster_queue(queue))
+            known = self._offered[name] = _Offer(queue.spec, offered_by(cluster_queue(queue)))
+        if known.sound is not None:
+            sound, pod_sets = known.sound
+            if admission is sound and fact.pod_sets is pod_sets:
+                return ""
         found = [admission.unusable] if admission.unusable else []
-        found += contradictions(fact, admission, known[1])
+        found += contradictions(fact, admission, known.offered)
         for one in admission.pod_sets:
             found += indivisible(one)
+        if not (found or fact.slice_of):
+            known.sound = admission, fact.pod_sets
         return "; ".join(found)
 
     def _may_tell_itself(self, key: Key, step: Step, now: float) -> bool:

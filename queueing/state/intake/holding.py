@@ -88,7 +88,7 @@ def charge(memory: Memory, fact: WorkloadFact) -> None:
     waits = memory.settings.block_admission_until_pods_ready and not fact.pods_ready
     if waits and memory.settings.expects_pods(admitted=admitted):
         memory.unready.add(key)
-    else:
+    elif memory.unready:
         _turn_ready(memory, key)
     if old is not None and old.holder.evicted and not holder.evicted:
         _spare(memory, fact)

@@ -108,16 +108,14 @@ class Peers:
     priority: int
     asked: Mapping[Slot, int]
     """The rows in which they are, with the amount that they wait for in each: 0 in a lane."""
-    requests: Mapping[ResourceName, int] = field(init=False)
+    requests: Mapping[ResourceName, int]
+    """What one of them requests of each resource, with all its pods."""
     line: list[tuple[QueueKey, Item]] = field(default_factory=list)
     """Sorted; only their queue changes it."""
     place: QueueKey | None = None
     """Their place there: the order of their first item when they were put there."""
     stand: Stand = READY
     wait: Wait | None = None
-
-    def __post_init__(self) -> None:
-        self.requests = requests_of(self.demand)
 
     @property
     def size(self) -> int:
@@ -134,12 +132,3 @@ class Peers:
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of the queue."""
         return (item for _, item in self.line)
-
-
-def requests_of(demand: Demand) -> Mapping[ResourceName, int]:
-    """Return what one workload requests of each resource, with all its pods."""
-    found: dict[ResourceName, int] = {}
-    for one in demand.pod_sets:
-        for resource, amount in one.pod_set.requests.items():
-            found[resource] = found.get(resource, 0) + amount * one.count
-    return found

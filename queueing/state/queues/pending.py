@@ -103,7 +103,8 @@ class PendingQueue:
         if peers is None:
             local_queue = item.fact.local_queue
             in_lane = self._in_lane(local_queue)
-            peers = Peers(self.name, token, demand, local_queue, item.fact.priority, in_lane)
+            asked, priority = requests_of(demand), item.fact.priority
+            peers = Peers(self.name, token, demand, local_queue, priority, in_lane, asked)
             self.peers[token] = peers
         item.peers = peers
         insort(peers.line, (item.order, item))
@@ -250,3 +251,12 @@ class PendingQueue:
             row.discard(peers.place, peers)
             if not row.entries:
                 del rows[slot]
+
+
+def requests_of(demand: Demand) -> Mapping[ResourceName, int]:
+    """Return what one workload requests of each resource, with all its pods."""
+    found: dict[ResourceName, int] = {}
+    for one in demand.pod_sets:
+        for resource, amount in one.pod_set.requests.items():
+            found[resource] = found.get(resource, 0) + amount * one.count
+    return found

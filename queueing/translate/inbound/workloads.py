@@ -4,7 +4,7 @@ Called by `controller.intake` for each version of a Workload, and by `sim.intake
 read from a file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
 
@@ -19,7 +19,7 @@ from queueing.core.facts import (
     PodSetAssignment,
     WorkloadFact,
 )
-from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName
+from queueing.core.names import CheckName, FlavorName, Key, PodSetName, QueueName, ResourceName, Uid
 from queueing.core.selectors import Requirement
 from queueing.core.topology.requests import NOTHING_ASKED
 from queueing.devices.wire.counting import count_devices
@@ -50,6 +50,8 @@ from queueing.translate.wire import workloads as wire
 from queueing.translate.wire.pods import PodSpec
 
 _name_of = attrgetter("name")
+ADMISSIONS_MAX = 16
+"""How many different admissions are remembered of Workloads that ask for the same."""
 ELASTIC_DEVICES = "an elastic job cannot have devices that are given out by claims"
 
 
@@ -65,6 +67,8 @@ class Asks:
     rules: ResourceRules = NO_RULES
     shapes: tuple[DeviceShape, ...] = ()
     """The shapes of the devices that are requested, for which flavors must have offers."""
+    admissions: dict[bytes, Admission] = field(default_factory=dict, compare=False, repr=False)
+    """Admissions of such Workloads, by their text: most get the same. None with places of pods."""
 
 
 def what_it_asks_by(found: wire.Workload) -> bytes:
@@ -100,18 +104,19 @@ def asks_of(found: wire.Workload, around: Surroundings = NOTHING_AROUND) -> Asks
 
 def workload(found: wire.Workload, around: Surroundings = NOTHING_AROUND) -> WorkloadFact:
     """Translate a Workload in its namespace's surroundings."""
-    return workload_asking(found, asks_of(found, around))
+    return workload_asking(found, asks_of(found, around), found.metadata.key)
 
 
-def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
-    """Translate a Workload whose pod sets were translated before."""
+def workload_asking(found: wire.Workload, asks: Asks, key: Key) -> WorkloadFact:
+    """Translate the Workload with this key whose pod sets were translated before."""
     rules, meta, spec, status = asks.rules, found.metadata, found.spec, found.status
     gated_by = meta.annotations.get(ADMISSION_GATED_BY, "") if rules.heeds_gates else ""
     reclaimable = status.reclaimable_pods if rules.counts_reclaimable else ()
     boost, unusable_boost = _boost(meta.annotations) if rules.boosts_priority else (0, "")
     admission = None
     if status.admission is not None and status.admission.cluster_queue:
-        admission = _admission(status.admission, asks.pod_sets)
+        text = msgspec.json.encode(status.admission)
+        admission = asks.admissions.get(text) or _admission(status.admission, asks, text)
     pod_sets = asks.pod_sets
     if admission is not None and status.admission_checks:
         pod_sets = tuple(with_updates(one, status.admission_checks) for one in pod_sets)
@@ -123,8 +128,8 @@ def workload_asking(found: wire.Workload, asks: Asks) -> WorkloadFact:
     problems = (asks.problems, unusable_boost, unusable_admission, by_claims)
     queue, owners = spec.queue_name, meta.owner_references
     return WorkloadFact(
-        key=meta.key,
-        uid=meta.life,
+        key=key,
+        uid=Uid(meta.uid or key),
         local_queue=Key(f"{meta.namespace or 'default'}/{queue}") if queue else None,
         pod_sets=pod_sets,
         created=meta.created,
@@ -257,16 +262,21 @@ def _check(found: wire.CheckState) -> CheckState:
     )
 
 
-def _admission(found: wire.Admission, pod_sets: tuple[PodSet, ...]) -> Admission:
+def _admission(found: wire.Admission, asks: Asks, text: bytes) -> Admission:
     problems = Problems()
-    asked = {pod_set.name: pod_set for pod_set in pod_sets}
+    asked = {pod_set.name: pod_set for pod_set in asks.pod_sets}
     held = tuple(
         _assignment(one, asked.get(PodSetName(one.name)), problems)
         for one in found.pod_set_assignments
     )
-    return Admission(
+    made = Admission(
         cluster_queue=QueueName(found.cluster_queue), pod_sets=held, unusable=problems.text()
     )
+    if all(one.placement is None for one in held):
+        if len(asks.admissions) >= ADMISSIONS_MAX:
+            asks.admissions.clear()
+        asks.admissions[text] = made
+    return made
 
 
 def _assignment(

@@ -15,13 +15,16 @@ def asks_to_be_queued(job: Meta, *, without_queue_name: bool) -> bool:
     """Say whether a Job is to be queued, if its namespace is managed.
 
     With a queue label it is. Without one it is if `manageJobsWithoutQueueName` is on and it is not
-    one that we or another queueing controller make. Whoever is queued in the place of what it
-    controls is looked for besides (`kinds.owners`).
+    one of our own. Whoever is queued in the place of what it controls is looked for besides
+    (`kinds.owners`).
     """
-    if job.labels.get(labels.QUEUE_NAME):
-        return True
+    return bool(job.labels.get(labels.QUEUE_NAME)) or (without_queue_name and not is_our_own(job))
+
+
+def is_our_own(job: Meta) -> bool:
+    """Say whether a Job is one that we or another queueing controller make."""
     above = controller_of(job)
-    return without_queue_name and (above is None or group_kind_of(above) not in OWN_CONTROLLERS)
+    return above is not None and group_kind_of(above) in OWN_CONTROLLERS
 
 
 def group_kind_of(reference: OwnerReference) -> GroupKind:

@@ -5,7 +5,7 @@ Workload once, with the last value, which is the one that the container gets: so
 applied and compared by name. The job keeps what it was created with.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -50,7 +50,10 @@ def each_name_once(spec: msgspec.Raw) -> msgspec.Raw:
     A name stands where it stood first, with its last value.
     """
     found = _containers.decode(spec)
-    if not any(map(_repeats, (*(found.containers or ()), *(found.init_containers or ())))):
+    named = [
+        one.env for one in (*(found.containers or ()), *(found.init_containers or ())) if one.env
+    ]
+    if not any(map(_repeats, named)):
         return spec
     whole = _spec.decode(spec)
     for name in _LISTS:
@@ -60,8 +63,7 @@ def each_name_once(spec: msgspec.Raw) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(whole))
 
 
-def _repeats(container: _Container) -> bool:
-    named = container.env or ()
+def _repeats(named: Sequence[_Variable]) -> bool:
     return len({one.name for one in named}) < len(named)
 
 
@@ -79,7 +81,7 @@ def topology_request(
     a queue may place the pods all the same. What cannot be read counts as not written: it is
     refused where jobs are validated.
     """
-    asked = {**_level(annotations), **_slices(annotations)}
+    asked = {**_level(annotations), **_slices(annotations)} if annotations else {}
     if not asked and not indexes:
         return {}
     group = annotations.get(labels.TOPOLOGY_GROUP)

@@ -1,25 +1,26 @@
 """Changes lists of conditions, with Kubernetes' rules for `lastTransitionTime`; writes patches."""
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from queueing.core.names import Uid
 from queueing.translate.jobs.patches import MergePatch, Patch
-from queueing.translate.times import timestamp
 from queueing.translate.wire.meta import Condition, Meta
 from queueing.translate.wire.workloads import Workload
 
 _MESSAGE_MAX = 32_768
 """The longest message of a condition that the API server accepts."""
+_NEVER = datetime.fromtimestamp(0, tz=UTC)
 
 
 class Conditions:
     """The conditions of one object, to be changed; their order is kept."""
 
     def __init__(self, found: Iterable[Condition], *, now: float, generation: int = 0) -> None:
-        self._now, self._generation = now, generation
+        self._now, self._generation = datetime.fromtimestamp(int(now), tz=UTC), generation
         self._entries: dict[str, dict[str, Any]] = {one.type: _entry(one) for one in found}
 
     def is_true(self, kind: str) -> bool:
@@ -47,7 +48,7 @@ class Conditions:
             "observedGeneration": self._generation,
             "lastTransitionTime": before["lastTransitionTime"]
             if before is not None and same
-            else timestamp(self._now),
+            else self._now,
         }
 
     def drop(self, kind: str) -> None:
@@ -66,7 +67,7 @@ def _entry(found: Condition) -> dict[str, Any]:
         "reason": found.reason,
         "message": found.message,
         "observedGeneration": found.observed_generation,
-        "lastTransitionTime": timestamp(found.changed),
+        "lastTransitionTime": found.last_transition_time or _NEVER,
     }
 
 
