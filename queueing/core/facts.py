@@ -34,7 +34,7 @@ from queueing.core.values import value
 from queueing.core.variants import Migration, Variant
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
-_NONE: Mapping[Any, Any] = MappingProxyType({})
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 """The default of mappings that are empty in nearly every Workload: one shared object."""
 
 
@@ -315,10 +315,10 @@ class WorkloadFact:
     checks: tuple[CheckState, ...] = ()
     admission_gates: tuple[str, ...] = ()
     preemption_gated: bool = False
-    reclaimable: Mapping[PodSetName, int] = field(default_factory=lambda: _NONE)
-    given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=lambda: _NONE)
+    reclaimable: Mapping[PodSetName, int] = field(default_factory=lambda: NOTHING)
+    given: Mapping[PodSetName, Mapping[ResourceName, int]] = field(default_factory=lambda: NOTHING)
     """Pod set → what its allocated devices count as; charged if the admission has more."""
-    beside: Mapping[FlavorResource, int] = field(default_factory=lambda: _NONE)
+    beside: Mapping[FlavorResource, int] = field(default_factory=lambda: NOTHING)
     """What a Job that saves its work uses, charged to it as long as it holds quota."""
     requeue_count: int = 0
     requeue_at: float | None = None

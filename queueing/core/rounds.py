@@ -58,7 +58,8 @@ def process_round(
     with world.tree.attempt():
         for place in world.preempted_for:
             world.tree.forest.charge(place)
-        for entry in entries if in_order else lending.borrowers_last(_ordered(entries, world)):
+        order = _ordered(entries, world) if len(entries) > 1 else entries
+        for entry in entries if in_order else lending.borrowers_last(order):
             if (
                 precedence is not None
                 and entry.assignment.fits

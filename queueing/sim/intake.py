@@ -49,7 +49,7 @@ from queueing.translate.configuration import (
 from queueing.translate.gates import without_effect as without_effect_gates
 from queueing.translate.inbound import placement, queues, surroundings, workloads
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.priority import PriorityClasses
+from queueing.translate.jobs.composition import PriorityClasses
 from queueing.translate.problems import Problems
 from queueing.translate.requests import Surroundings, summarize
 from queueing.translate.times import timestamp

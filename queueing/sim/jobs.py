@@ -15,11 +15,15 @@ from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import (
     GroupKind,
+    MissingClass,
     Origin,
+    Priority,
+    PriorityClasses,
     compose,
     follows,
     gates_of,
     prebuilt_name,
+    priority_of,
 )
 from queueing.translate.jobs.gang import Incomplete, Whole, verdict
 from queueing.translate.jobs.gang_keys import gang_of, is_of_pods, workload_key
@@ -28,12 +32,6 @@ from queueing.translate.jobs.management import asks_to_be_queued, controller_of,
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.pods.workload import compose as compose_pods
 from queueing.translate.jobs.pods.workload import problem_of
-from queueing.translate.jobs.priority import (
-    MissingClass,
-    Priority,
-    PriorityClasses,
-    priority_of,
-)
 from queueing.translate.jobs.slices import (
     Counts,
     asks_to_be_elastic,

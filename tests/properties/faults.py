@@ -321,7 +321,7 @@ FAULTS = [
     ),
     Fault(
         "A reservation that contradicts its spec charges nothing",
-        "queueing.state.intake.holding:holder_of",
+        "queueing.state.intake.workloads:holder_of",
         _without_its_shape,
         bad_input.a_broken_object_harms_nobody_else,
         rare=GENTLE,

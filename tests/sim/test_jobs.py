@@ -13,7 +13,7 @@ from queueing.sim.documents import LIVE, Document, parse
 from queueing.sim.intake import Intake, read_world
 from queueing.sim.jobs import GivenJob, JobReader, JobRules, Ownership
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.priority import PriorityClasses
+from queueing.translate.jobs.composition import PriorityClasses
 from queueing.translate.wire.workloads import Workload
 from tests.batch_jobs import batch_job
 from tests.kinds.rows import ROWS, sample

@@ -5,20 +5,18 @@ import pytest
 
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.composition import (
+    MissingClass,
     Origin,
+    Priority,
+    PriorityClasses,
     compose,
     max_execution_time,
+    priority_of,
     workload_name,
 )
 from queueing.translate.jobs.indexes import count_of_union
 from queueing.translate.jobs.injection import Injection
 from queueing.translate.jobs.patches import MergePatch
-from queueing.translate.jobs.priority import (
-    MissingClass,
-    Priority,
-    PriorityClasses,
-    priority_of,
-)
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.cluster import PriorityClass
 from queueing.translate.wire.meta import Meta

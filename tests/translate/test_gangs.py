@@ -10,6 +10,7 @@ from queueing.kinds.jobs import read_job
 from queueing.kinds.registry import kind_of
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import gang_workload
+from queueing.translate.jobs.composition import Priority
 from queueing.translate.jobs.gang import (
     SIZE_MAX,
     Incomplete,
@@ -23,7 +24,6 @@ from queueing.translate.jobs.gang import (
     verdict,
 )
 from queueing.translate.jobs.gang_keys import gang_key
-from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.workloads import Workload

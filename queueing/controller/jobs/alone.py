@@ -19,8 +19,7 @@ from queueing.controller.jobs.actions import (
 from queueing.controller.jobs.gangs import Form, Gang
 from queueing.controller.jobs.parts import Part
 from queueing.translate import labels
-from queueing.translate.jobs.composition import Origin, compose, follows
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.composition import Origin, Priority, compose, follows
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 

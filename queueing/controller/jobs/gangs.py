@@ -13,7 +13,7 @@ from typing import ClassVar
 from queueing.controller.jobs.actions import Action, Discard, Finish, Release, WorkloadWrite
 from queueing.controller.jobs.parts import Part
 from queueing.core.names import Key
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.composition import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 

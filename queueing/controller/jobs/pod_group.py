@@ -29,12 +29,11 @@ from queueing.controller.jobs.ladder import DELETED, is_held_by_us
 from queueing.controller.jobs.parts import Part
 from queueing.controller.jobs.pod_alone import is_deleted_by_user, let_go_first
 from queueing.translate.jobs import gang_keys as groups
-from queueing.translate.jobs.composition import follows
+from queueing.translate.jobs.composition import Priority, follows
 from queueing.translate.jobs.gang import part_of
 from queueing.translate.jobs.pods import workload as group_workload
 from queueing.translate.jobs.pods.matching import by_role, matched, trimmed
 from queueing.translate.jobs.pods.view import KIND, PodJob
-from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound.workloads import OWNER_GONE
 from queueing.translate.requests import NOTHING_AROUND, Surroundings

@@ -21,7 +21,7 @@ from queueing.controller.jobs.parts import Part
 from queueing.core.names import Key
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
-from queueing.translate.jobs.composition import max_execution_time
+from queueing.translate.jobs.composition import Priority, max_execution_time
 from queueing.translate.jobs.gang import (
     Incomplete,
     OnFailure,
@@ -34,7 +34,6 @@ from queueing.translate.jobs.gang import (
     verdict,
 )
 from queueing.translate.jobs.gang_keys import gang_key
-from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 

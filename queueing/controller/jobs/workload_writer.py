@@ -38,9 +38,14 @@ from queueing.kube.resources import WORKLOADS
 from queueing.observe.spans import Placed
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
-from queueing.translate.jobs.composition import gates_of
+from queueing.translate.jobs.composition import (
+    MissingClass,
+    Priority,
+    PriorityClasses,
+    gates_of,
+    priority_of,
+)
 from queueing.translate.jobs.gang_workload import owner_of
-from queueing.translate.jobs.priority import MissingClass, Priority, PriorityClasses, priority_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.outbound.conditions import patch

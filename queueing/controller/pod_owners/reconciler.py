@@ -37,10 +37,10 @@ from queueing.kube.deletion import this_life
 from queueing.kube.reflector import Reflector
 from queueing.kube.resources import WORKLOADS
 from queueing.translate import labels
+from queueing.translate.jobs.composition import Priority
 from queueing.translate.jobs.group_workload import GroupOfPods, compose_group
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.view import PodJob
-from queueing.translate.jobs.priority import Priority
 from queueing.translate.wire.workloads import Workload
 
 AGAIN_S = 1.0

@@ -90,7 +90,7 @@ class Finalizers:
         ):
             if one is None:
                 return False
-            meta = self._newest(resource, one.metadata)
+            meta = self._newest(resource, one.metadata) if self._written else one.metadata
             if RESOURCE_IN_USE in meta.finalizers:
                 continue
             async with self._lock_of(f"{resource.kind} {meta.name}"):

@@ -278,8 +278,7 @@ class Reporter:
 
         It is the root of the Workload's trace if that is recorded here, else what the job has.
         """
-        if self.traces_it(workload):
-            meta = workload.metadata
+        if self.traces is not None and self.traces.keeps(meta := workload.metadata):
             return root_of(meta.uid, meta.traceparent).traceparent
         return job.traceparent
 

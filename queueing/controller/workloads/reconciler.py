@@ -53,7 +53,7 @@ from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
 from queueing.translate.wire.meta import OwnerReference
 from queueing.translate.wire.queues import ClusterQueueSpec
-from queueing.translate.wire.workloads import Workload
+from queueing.translate.wire.workloads import PriorityClassRef, Workload
 
 logger = logging.getLogger(__name__)
 
@@ -123,8 +123,10 @@ class WorkloadReconciler:
             self._queue.add_after(key, found.look_again_at - now)
         if fact.evicted and _drains_alone(workload, fact):
             await self._writes.release(workload, now)
-        elif not (holds and not fact.evicted and await self._object(workload, fact, now)):
-            await self._follow_class(workload)
+        elif holds and not fact.evicted and await self._object(workload, fact, now):
+            return
+        elif workload.spec.priority_class_ref is not None:
+            await self._follow_class(workload, workload.spec.priority_class_ref)
 
     async def _is_left(self, key: Key, workload: Workload, fact: WorkloadFact) -> bool:
         """Do the next write for a Workload whose job is gone, or that has none; True if done."""
@@ -320,10 +322,9 @@ class WorkloadReconciler:
         else:
             await self._writes.let_go(workload)
 
-    async def _follow_class(self, workload: Workload) -> None:
-        """Give a Workload the present value of its WorkloadPriorityClass."""
-        reference = workload.spec.priority_class_ref
-        if reference is None or reference.kind != "WorkloadPriorityClass":
+    async def _follow_class(self, workload: Workload, reference: PriorityClassRef) -> None:
+        """Give a Workload the present value of its class, if that is a WorkloadPriorityClass."""
+        if reference.kind != "WorkloadPriorityClass":
             return
         found = self._objects.workload_priority_classes.get(reference.name)
         if found is not None and found.value != workload.spec.priority:

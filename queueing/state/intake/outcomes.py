@@ -3,8 +3,8 @@
 from queueing.core.decisions import Admit, Outcome, Place, Strand, Verdict
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
-from queueing.state.intake.holding import charge, give_back, take_back_eviction
 from queueing.state.intake.joining import enqueue, heed_siblings
+from queueing.state.intake.workloads import charge, give_back, take_back_eviction
 from queueing.state.memory.memory import Memory
 
 REFUSED_S = 1.0

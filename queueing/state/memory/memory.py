@@ -184,9 +184,10 @@ class Workloads(dict[Key, WorkloadFact]):
         """Parent → its variants."""
 
     def put(self, fact: WorkloadFact) -> None:
-        old = self.get(fact.key)
-        if old is None or _kept_under(old) != _kept_under(fact):
-            self.drop(fact.key)
+        old, kept_under = self.get(fact.key), (fact.uid, fact.local_queue, fact.variant)
+        if old is None or (old.uid, old.local_queue, old.variant) != kept_under:
+            if old is not None:
+                self.drop(fact.key)
             self.uids[fact.uid] = fact.key
             self.behind.setdefault(fact.local_queue, {})[fact.key] = None
             if fact.variant is not None:
@@ -208,10 +209,6 @@ class Workloads(dict[Key, WorkloadFact]):
                 if not siblings:
                     del self.variants[old.variant.parent]
         return old
-
-
-def _kept_under(fact: WorkloadFact) -> tuple[object, ...]:
-    return fact.uid, fact.local_queue, fact.variant
 
 
 @dataclass(slots=True)

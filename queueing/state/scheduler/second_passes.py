@@ -13,7 +13,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key, Uid
 from queueing.core.second_pass import Attempt, second_pass
 from queueing.core.usage import demand_of
-from queueing.state.intake.holding import charge
+from queueing.state.intake.workloads import charge
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.places import SecondPass
 from queueing.state.scheduler.heads import spared_by, world_of

@@ -11,6 +11,7 @@ from operator import attrgetter
 import msgspec
 
 from queueing.core.facts import (
+    NOTHING,
     Admission,
     CheckPhase,
     CheckState,
@@ -136,6 +137,8 @@ def workload_asking(found: wire.Workload, asks: Asks, key: Key) -> WorkloadFact:
         priority=(spec.priority or 0) + boost,
         active=spec.active,
         admission=admission,
+        given=NOTHING,
+        beside=NOTHING,
         conditions={
             one.type: Condition(
                 type=one.type,

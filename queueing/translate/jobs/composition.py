@@ -1,4 +1,4 @@
-"""Composes the Workload of a Job, as it is created."""
+"""Composes the Workload of a Job, as it is created, with the priority that its class gives it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,9 @@ import msgspec
 
 from queueing.core.names import Key
 from queueing.translate import labels
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.wire.cluster import PriorityClass
 from queueing.translate.wire.meta import Meta, OwnerReference
+from queueing.translate.wire.queues import WorkloadPriorityClass
 from queueing.translate.wire.workloads import Workload
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
@@ -52,6 +53,69 @@ class JobKind:
     def key(self, bare: str) -> Key:
         """Return the key of the object `namespace/name`, which no two of any kinds share."""
         return Key(bare if self.bare else f"{bare} {self.kind}.{self.group}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorityClasses:
+    """All classes, by name."""
+
+    workload: Mapping[str, WorkloadPriorityClass] = field(default_factory=dict)
+    pod: Mapping[str, PriorityClass] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priority:
+    """A priority and, unless it is the default of 0, the class it is from."""
+
+    value: int
+    reference: Mapping[str, str] | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a Workload's spec."""
+        if self.reference is None:
+            return {"priority": self.value}
+        return {"priority": self.value, "priorityClassRef": dict(self.reference)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingClass:
+    """A class that is named but does not exist."""
+
+    kind: str
+    name: str
+
+
+def priority_of(
+    workload_class: str, pod_class: str, classes: PriorityClasses
+) -> Priority | MissingClass:
+    """Resolve: WorkloadPriorityClass label, pods' PriorityClass, global default, 0."""
+    if workload_class:
+        queueing = classes.workload.get(workload_class)
+        if queueing is None:
+            return MissingClass(kind="WorkloadPriorityClass", name=workload_class)
+        return Priority(
+            value=queueing.value,
+            reference=_reference("kueue.x-k8s.io", "WorkloadPriorityClass", workload_class),
+        )
+    found = classes.pod.get(pod_class) if pod_class else _global_default(classes)
+    if found is None:
+        if pod_class:
+            return MissingClass(kind="PriorityClass", name=pod_class)
+        return Priority(value=0)
+    name = found.metadata.name
+    return Priority(
+        value=found.value, reference=_reference("scheduling.k8s.io", "PriorityClass", name)
+    )
+
+
+def _global_default(classes: PriorityClasses) -> PriorityClass | None:
+    """Return the default class; of several, the least, as the API server picks."""
+    defaults = [one for one in classes.pod.values() if one.global_default]
+    return min(defaults, key=lambda one: (one.value, one.metadata.name), default=None)
+
+
+def _reference(group: str, kind: str, name: str) -> dict[str, str]:
+    return {"group": group, "kind": kind, "name": name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

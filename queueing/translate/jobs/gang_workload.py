@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from queueing.translate import labels
-from queueing.translate.jobs.composition import API_VERSION, max_execution_time
+from queueing.translate.jobs.composition import API_VERSION, Priority, max_execution_time
 from queueing.translate.jobs.gang import OnFailure, on_failure, pod_set_names
 from queueing.translate.jobs.gang_keys import gang_name
-from queueing.translate.jobs.priority import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta
 

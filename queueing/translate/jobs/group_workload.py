@@ -10,8 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from queueing.translate import labels
-from queueing.translate.jobs.composition import Origin, composed
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.composition import Origin, Priority, composed
 
 NUMBER: Final = "kueue.x-k8s.io/component-workload-index"
 

@@ -12,7 +12,7 @@ from queueing.controller.jobs.together import TOGETHER
 from queueing.core.names import Key
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs import gang_workload
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.composition import Priority
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 from tests.batch_jobs import batch_job

@@ -8,8 +8,7 @@ import pytest
 from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.membership import alone
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.composition import Origin, compose
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.composition import Origin, Priority, compose
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Condition
 from queueing.translate.wire.workloads import ReclaimablePod, Workload

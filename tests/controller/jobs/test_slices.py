@@ -10,8 +10,7 @@ from queueing.controller.jobs import actions, ladder
 from queueing.controller.jobs.membership import alone
 from queueing.controller.jobs.slices import found
 from queueing.translate.inbound.manifests import read
-from queueing.translate.jobs.composition import Origin, compose
-from queueing.translate.jobs.priority import Priority
+from queueing.translate.jobs.composition import Origin, Priority, compose
 from queueing.translate.jobs.slices import OUT_OF_SYNC, REPLACED
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Meta

@@ -23,8 +23,8 @@ from queueing.kinds.grouping import groups_of
 from queueing.kinds.jobs import DescribedJob, read_job
 from queueing.kinds.registry import kind_of
 from queueing.translate import labels
+from queueing.translate.jobs.composition import Priority
 from queueing.translate.jobs.group_workload import compose_group
-from queueing.translate.jobs.priority import Priority
 from queueing.translate.wire.workloads import Workload
 from tests.kinds.rows import ROWS, sample
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
+from queueing.translate.jobs.composition import Priority
 from queueing.translate.jobs.gang_keys import is_fast, total_count
 from queueing.translate.jobs.pods.roles import role_hash
 from queueing.translate.jobs.pods.view import PodJob
-from queueing.translate.jobs.priority import Priority
 
 ROLES_MAX = 18
 
