@@ -76,14 +76,17 @@ def value_at(value: Any, path: Sequence[Step]) -> Any:
 
 
 def map_at(document: Document, path: Sequence[Step]) -> dict[str, Any]:
-    """Return the map at a path of dicts and lists, made with those on the way where none is."""
-    found: Any = document
-    for step in path:
-        inner = found.get(step) if isinstance(found, dict) else found[step]
-        if inner is None:
-            inner = found[step] = {}
-        found = inner
-    return found if isinstance(found, dict) else {}
+    """Return the map at a path, made with those on the way where none is."""
+    *above, last = path
+    place: Any = document
+    for step in above:
+        if isinstance(place, dict) and place.get(step) is None:
+            place[step] = {}
+        place = place[step]
+    if not isinstance(place.get(last), dict):
+        place[last] = {}
+    found: dict[str, Any] = place[last]
+    return found
 
 
 def put(document: Any, path: Sequence[Step], value: Any) -> None:

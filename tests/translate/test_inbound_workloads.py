@@ -5,7 +5,7 @@ import pytest
 from queueing.core.facts import CheckPhase, WorkloadFact
 from queueing.core.names import ResourceName
 from queueing.translate.inbound.manifests import read
-from queueing.translate.inbound.workloads import workload
+from queueing.translate.inbound.workloads import asks_of, workload, workload_asking
 from queueing.translate.requests import Surroundings, summarize
 from queueing.translate.transformations import (
     ResourceRules,
@@ -283,3 +283,33 @@ def test_what_is_switched_off_is_not_read() -> None:
         status={"reclaimablePods": [{"name": "main", "count": 1}]},
     )
     assert (got.priority, got.admission_gates, got.reclaimable) == (0, (), {})
+
+
+def test_who_asks_for_the_same_and_got_the_same_shares_an_admission() -> None:
+    pod_set = {"name": "main", "template": {"spec": {"containers": [container("1")]}}}
+
+    def admitted(name: str, cpu: str, **more: Any) -> Workload:
+        held = {"name": "main", "flavors": {"cpu": "f"}, "resourceUsage": {"cpu": cpu}, **more}
+        status = {"admission": {"clusterQueue": "cq", "podSetAssignments": [held]}}
+        return read(
+            Workload,
+            {"metadata": {"name": name}, "spec": {"podSets": [pod_set]}, "status": status},
+        )
+
+    asks = asks_of(admitted("any", "1"))
+    places = {"levels": ["host"], "slices": []}
+    one, alike, other, placed, placed_alike = (
+        workload_asking(found, asks, found.metadata.key).admission
+        for found in (
+            admitted("one", "1"),
+            admitted("alike", "1"),
+            admitted("other", "2"),
+            admitted("placed", "1", topologyAssignment=places),
+            admitted("placed-alike", "1", topologyAssignment=places),
+        )
+    )
+    assert one is alike
+    assert other is not None
+    assert other.pod_sets[0].usage == {"cpu": 2000}
+    assert placed == placed_alike != one
+    assert placed is not placed_alike

@@ -141,10 +141,10 @@ class Pump:
 
     def _take_workload(self, found: Workload, *, made: bool = False) -> None:
         meta, objects = found.metadata, self._objects
-        before = objects.workload_keys.get(meta.uid)
-        if meta.uid in self._dead:
+        known = objects.workload_keys.get(meta.uid)
+        if known is not None and not meta.is_newer_than(objects.workloads[known].metadata):
             return
-        if before is not None and not meta.is_newer_than(objects.workloads[before].metadata):
+        if meta.uid in self._dead:
             return
         key = objects.put_workload(found)
         self._observe_workload(key, found)
@@ -189,13 +189,11 @@ class Pump:
 
     def _take_job(self, found: JobView) -> None:
         meta, known = found.metadata, self._objects.jobs.get(found.key)
+        if known is not None and not meta.is_newer_than(known.metadata):
+            return
         if meta.uid in self._dead:
             return
-        if known is None:
-            self.put_anew(found)
-        elif not meta.is_newer_than(known.metadata):
-            return
-        elif found.only_waits_as(known):
+        if known is not None and found.only_waits_as(known):
             self._objects.jobs[found.key] = found  # what it is found by is as it was
         else:
             self.put_anew(found)

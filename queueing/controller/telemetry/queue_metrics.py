@@ -66,21 +66,12 @@ class WorkloadMetrics:
 
     def count(self, name: str, **more: str) -> None:
         """Add one to a counter."""
-        getattr(self.metrics, name).labels(**self.cluster_queue, **more).inc()
-        getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue, **more).inc()
+        for series in self._both(name, **more):
+            series.inc()
 
     def waited(self, counter: str, histogram: str) -> Waited:
         """Return the series of a counter and a histogram that are told together."""
-        queue, local_queue = self.cluster_queue, self.local_queue
-        return Waited(
-            *(
-                (
-                    getattr(self.metrics, name).labels(**queue),
-                    getattr(self.metrics, f"local_queue_{name}").labels(**local_queue),
-                )
-                for name in (counter, histogram)
-            )
-        )
+        return Waited(self._both(counter), self._both(histogram))
 
     def count_once(self, name: str, **more: str) -> None:
         """Add one to a counter that exists for ClusterQueues only."""
@@ -89,10 +80,15 @@ class WorkloadMetrics:
     def observe(self, name: str, seconds: float) -> None:
         """Add a duration to a histogram; one that is negative, by differing clocks, counts as 0."""
         lasted_s = max(seconds, 0.0)
-        queues = getattr(self.metrics, name).labels(**self.cluster_queue)
-        local_queues = getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue)
-        for series in (queues, local_queues):
+        for series in self._both(name):
             series.observe(lasted_s, self.exemplar)
+
+    def _both(self, name: str, **more: str) -> tuple[Series, Series]:
+        """Return the series of a metric for its ClusterQueue and for its LocalQueue."""
+        return (
+            getattr(self.metrics, name).labels(**self.cluster_queue, **more),
+            getattr(self.metrics, f"local_queue_{name}").labels(**self.local_queue, **more),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from queueing.core.credits.facts import (
     Member,
 )
 from queueing.core.credits.prices import Prices
-from queueing.core.names import CohortName, QueueName, ResourceName
+from queueing.core.names import CohortName, Key, QueueName, ResourceName
 from queueing.kube.reflector import Added, Deleted
 from queueing.observe.metric_rows import (
     CLUSTER_QUEUE,
@@ -24,7 +24,16 @@ from queueing.observe.metric_rows import (
 from queueing.observe.metric_table import ROWS, TABLE
 from queueing.translate.inbound.manifests import read
 from queueing.translate.wire import queues
-from tests.controller.telemetry.desk import NOW, RUNNING, Desk, local_queue, workload
+from tests.controller.telemetry.desk import (
+    NOW,
+    QUEUE,
+    RUNNING,
+    Desk,
+    cluster_queue,
+    line,
+    local_queue,
+    workload,
+)
 
 NAMES = {CLUSTER_QUEUE: ("cq",), LOCAL_QUEUE: ("door", "ns"), COHORT: ("team",)}
 COUNTED = [
@@ -104,6 +113,18 @@ def test_a_series_is_there_with_its_object_and_goes_with_it(
     if row in COUNTED:
         count(desk, row)  # what is counted late does not bring them back
     assert naming(desk.shown(), row, group) == []
+
+
+def test_what_is_counted_of_a_queue_that_came_back_is_shown() -> None:
+    desk = used()
+    admitted = desk.objects.workloads[Key("ns/runs")]
+    told = line("admitted_workloads_total", 1.0, **QUEUE, priority_class="")
+    for _ in range(2):
+        desk.reporter.confirmed(admitted)
+        assert told in desk.shown()
+        desk.admin.on_cluster_queue(Deleted("cq", "", None))
+        assert told not in desk.shown()
+        desk.admin.on_cluster_queue(Added(read(queues.ClusterQueue, cluster_queue("cq"))))
 
 
 OF_LOCAL_QUEUES = [row for row in TABLE if LOCAL_QUEUE in row.naming]
