@@ -15,8 +15,7 @@ from pydantic.fields import FieldInfo
 
 from queueing.kinds.expressions import Expression, ExpressionError, expression
 from queueing.kinds.hooks import NO_HOOKS, Hooks
-from queueing.kinds.paths import Names, Step, Steps, attributes, spelled, steps
-from queueing.kinds.reads import EACH
+from queueing.kinds.paths import EACH, Names, Step, Steps, attributes, spelled, steps
 from queueing.kinds.rules import (
     CONDITIONS,
     COUNT,
@@ -78,6 +77,8 @@ class Kind:
     """Of kinds that are queued through their pods: whether none of them runs."""
     shape: type[msgspec.Struct]
     decoder: "msgspec.json.Decoder[msgspec.Struct]" = field(repr=False, compare=False)
+    sent: tuple[Names, ...] = field(repr=False, compare=False)
+    """The places of what stays as it was sent: see `paths.detach`."""
     seen: "msgspec.json.Decoder[msgspec.Struct]" = field(repr=False, compare=False)
     """Decodes what expressions see of an object."""
     request: Callable[[Any], Any] = field(repr=False, compare=False)
@@ -180,6 +181,7 @@ class _Compilation:
             stopped=stopped,
             shape=shape,
             decoder=msgspec.json.Decoder(shape),
+            sent=tuple(self._root.sent()),
             seen=msgspec.json.Decoder(seen_of(self._root, name, self._metadata.values())),
             request=_request(shape),
             is_told_by_fields=self._is_told_by_fields(),

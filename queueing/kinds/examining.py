@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from queueing.kinds.compiler import Kind
-from queueing.kinds.paths import Names, spelled
+from queueing.kinds.paths import EACH, Names, spelled
 from queueing.kinds.pod_sets import PodSet, UnreadableError
-from queueing.kinds.reads import EACH
 from queueing.kinds.view import View, read
 from queueing.translate.problems import Problems
 from queueing.translate.requests import NOTHING_AROUND, pod_requests

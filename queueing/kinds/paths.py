@@ -1,6 +1,6 @@
 """Fields of an object by the names that lead to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,6 +10,8 @@ from typing_extensions import override
 Step = str | int
 Steps = tuple[Step, ...]
 Names = tuple[str, ...]
+EACH = "*"
+"""The step to each entry of a list or map."""
 Document = dict[str, Any]
 """An object as plain values, as far as its kind reads it."""
 
@@ -73,6 +75,27 @@ def value_at(value: Any, path: Sequence[Step]) -> Any:
         if value is None or value is msgspec.UNSET:
             return ABSENT
     return value
+
+
+def detach(value: Any, places: Iterable[Names]) -> None:
+    """Copy what is kept as it was sent, at these places of a struct that was just made.
+
+    Else each would keep the whole message in memory that it came in, such as a list of objects. A
+    place is a path of attributes, and of `EACH` for all entries of a list or map.
+    """
+    for *above, last in places:
+        around = [value]
+        for step in above:
+            within: list[Any] = []
+            for one in around:
+                if step == EACH:
+                    within += one.values() if isinstance(one, dict) else one
+                elif (inner := getattr(one, step)) is not msgspec.UNSET:
+                    within.append(inner)
+            around = within
+        for one in around:
+            if (sent := getattr(one, last)) is not msgspec.UNSET:
+                msgspec.structs.force_setattr(one, last, sent.copy())
 
 
 def map_at(document: Document, path: Sequence[Step]) -> dict[str, Any]:

@@ -4,10 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from queueing.cel.syntax import Call, Identifier, Literal, Node, Select
-from queueing.kinds.paths import Names
-
-EACH = "*"
-"""The step of a path that leads to every entry of a list or map."""
+from queueing.kinds.paths import EACH, Names
 
 LOOPS = frozenset({"all", "exists", "exists_one", "map", "filter"})
 

@@ -12,8 +12,7 @@ from typing import Any
 from typing_extensions import override
 
 from queueing.kinds.compiler import Kind
-from queueing.kinds.paths import Names, spelled
-from queueing.kinds.reads import EACH
+from queueing.kinds.paths import EACH, Names, spelled
 
 Schema = Mapping[str, Any]
 _KEPT = "x-kubernetes-preserve-unknown-fields"

@@ -7,14 +7,14 @@ A second struct has what expressions see: no template, nothing that is laid asid
 metadata only what they read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
 
 import msgspec
 
-from queueing.kinds.reads import EACH
+from queueing.kinds.paths import EACH, Names
 from queueing.translate.wire.meta import Meta
 
 METADATA = "metadata"
@@ -109,6 +109,16 @@ class Shape:
             for key, one in self.children.items()
             if key != METADATA and not (seen and (one.encoded or one.aside))
         ]
+
+    def sent(self) -> Iterator[Names]:
+        """Yield the places that stay as they were sent: see `paths.detach`."""
+        if self.encoded:
+            yield ()
+        elif self.items is not None and not self.whole:
+            yield from ((EACH, *rest) for rest in self.items.sent())
+        elif not self.whole:
+            for key, one in self.children.items():
+                yield from ((attribute(key), *rest) for rest in one.sent())
 
     def options(self) -> dict[str, Any]:
         """Return how that struct is defined."""

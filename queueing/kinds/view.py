@@ -18,7 +18,7 @@ from queueing.kinds.compiler import Kind
 from queueing.kinds.expressions import Expression, NoValueError, meter
 from queueing.kinds.hooks import Related
 from queueing.kinds.nulls import prune, pruned
-from queueing.kinds.paths import ABSENT, Document, Steps, steps, value_at
+from queueing.kinds.paths import ABSENT, Document, Steps, detach, steps, value_at
 from queueing.kinds.pod_sets import (
     PodSet,
     UnreadableError,
@@ -53,11 +53,8 @@ class View:
         struct: Any,
         related: Mapping[str, Any] | None = None,
         pod_sets: tuple[PodSet, ...] = (),
-        encoded: bytes | None = None,
     ) -> None:
         self.kind, self.struct, self._related = kind, struct, related
-        self.encoded = _encode(struct) if encoded is None else encoded
-        """What the kind reads of it, as JSON."""
         self.metadata: Meta = struct.metadata
         """Name, labels and bookkeeping."""
         self.known_pod_sets = pod_sets
@@ -69,13 +66,13 @@ class View:
         if hook is None:
             return self
         try:
-            return View(self.kind, self.struct, find(hook(self)), encoded=self.encoded)
+            return View(self.kind, self.struct, find(hook(self)))
         except UnreadableError:
             return self  # its pod sets cannot be told for the same reason
 
     def anew(self, pod_sets: tuple[PodSet, ...] = ()) -> "View":
         """Return the object with nothing worked out yet, but pod sets that are known."""
-        return View(self.kind, self.struct, self._related, pod_sets, self.encoded)
+        return View(self.kind, self.struct, self._related, pod_sets)
 
     def standing_on(self, workload: Workload) -> "View":
         """Return the object with the pod sets of its Workload."""
@@ -119,7 +116,7 @@ class View:
     @property
     def seen(self) -> bytes:
         """What expressions see of it, as JSON: without templates, but with nulls."""
-        return _encode(self.kind.seen.decode(self.encoded))
+        return _encode(self.kind.seen.decode(_encode(self.struct)))
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -152,15 +149,16 @@ class View:
 
         With a `value` whether any have it with that.
         """
-        if name.encode() not in self.encoded:
+        encoded = _encode(self.struct)
+        if name.encode() not in encoded:
             return False  # as of most objects, which may be large
-        document = self.document()
+        document = _document.decode(encoded)
         del document["metadata"]
         return _annotates(document, name, value)
 
     def document(self) -> Document:
         """Return the object as plain values, as far as its kind reads it; each time a new one."""
-        return _document.decode(self.encoded)
+        return _document.decode(_encode(self.struct))
 
     @property
     def suspended(self) -> bool:
@@ -370,9 +368,8 @@ def read(kind: Kind, data: bytes | msgspec.Raw, related: Mapping[str, Any] | Non
         found = kind.decoder.decode(data)
     except msgspec.ValidationError:
         found = _without_nulls(kind, data)
-    # Templates stay as they were sent: of the object alone, not of the list that it came in.
-    encoded = _encode(found)
-    return View(kind, kind.decoder.decode(encoded), related, encoded=encoded)
+    detach(found, kind.sent)
+    return View(kind, found, related)
 
 
 def _without_nulls(kind: Kind, data: bytes | msgspec.Raw) -> msgspec.Struct:
