@@ -52,9 +52,9 @@ def calls_of_a_cycle(settings: Settings) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("settings", "calls_max", "modules_max"),
     [
-        pytest.param(Settings(), 72, 15, id="classical"),
-        pytest.param(Settings(fair_sharing=FAIR), 84, 17, id="fair sharing"),
-        pytest.param(Settings(compatibility=Compatibility.KUEUE), 77, 15, id="as Kueue"),
+        pytest.param(Settings(), 69, 14, id="classical"),
+        pytest.param(Settings(fair_sharing=FAIR), 69, 14, id="fair sharing"),
+        pytest.param(Settings(compatibility=Compatibility.KUEUE), 74, 14, id="as Kueue"),
     ],
 )
 def test_a_workload_that_simply_fits_takes_few_calls_in_few_modules(
