@@ -18,8 +18,14 @@ DAY = 86_400
 
 Json = dict[str, Any]
 
-RESOURCES = frozenset({"cpu", "memory", "pods", "gpu"})
+RESOURCES = frozenset({"cpu", "memory", "pods", "gpu", "gpus"})
 """Resources that a line may name, beside those with a slash in their name."""
+
+
+METADATA = frozenset(
+    {"annotations", "deletionTimestamp", "finalizers", "labels", "ownerReferences", "uid"}
+)
+"""Words that are fields of an object's metadata."""
 
 
 def is_resource(word: str) -> bool:
@@ -57,11 +63,14 @@ class Line:
         return self.page.error((*self.path, *steps), problem)
 
     def document(self, api_version: str, kind: str, value: Json) -> Document:
-        """Make an object; what is wrong with it is told by the line."""
+        """Make an object, without a namespace unless it says one.
+
+        What is wrong with it is told by the line.
+        """
         node = self.page.node_at(self.path)
         return Document(
             file=self.page.file,
-            value={"apiVersion": api_version, "kind": kind, "metadata": {}, **value},
+            value={"apiVersion": api_version, "kind": kind, **value},
             node=node,
         )
 

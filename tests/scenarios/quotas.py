@@ -59,7 +59,7 @@ def _quota(line: Line, resource: str, written: Any) -> Json:
 
 def _number(written: str) -> str | int:
     """Return a whole number as people write it in manifests."""
-    return int(written) if written.isdigit() else written
+    return int(written) if written.removeprefix("-").isdigit() else written
 
 
 def quantity(line: Line, written: Any, *word: str) -> str:

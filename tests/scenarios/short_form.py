@@ -14,7 +14,8 @@ from queueing_api.kueue.v1beta2.cluster_queue import ClusterQueueSpec
 from queueing_api.kueue.v1beta2.cohort import CohortSpec
 from queueing_api.kueue.v1beta2.local_queue import LocalQueueSpec
 from queueing_api.kueue.v1beta2.resource_flavor import ResourceFlavorSpec
-from tests.scenarios.lines import DAY, Json, Line, at, fields, is_resource, lines
+from tests.scenarios.further_lines import FURTHER
+from tests.scenarios.lines import DAY, METADATA, Json, Line, at, fields, is_resource, lines
 from tests.scenarios.quotas import flavors_of, quantity, resource_groups
 from tests.scenarios.workload_lines import Doors, State, workload
 
@@ -25,11 +26,13 @@ LEVELS = ("block", "rack", "kubernetes.io/hostname")
 SECTIONS = (
     "configuration",
     "flavors",
+    "topologies",
     "nodes",
     "checks",
     "cohorts",
     "queues",
     "localQueues",
+    *FURTHER,
     *State,
 )
 
@@ -57,13 +60,15 @@ class _Expansion:
     def documents(self) -> Iterator[Document]:
         if said := self.page.value.get("configuration"):
             whole = Line(page=self.page, path=("configuration",), name="", words=said)
-            yield whole.document(CONFIGURATION, "Configuration", dict(said))
+            yield whole.document(CONFIGURATION, "Configuration", {"metadata": {}, **said})
         yield from self.flavors()
         yield from self.topologies()
         yield from map(_node, lines(self.page, "nodes"))
         yield from map(_check, lines(self.page, "checks"))
         yield from map(_cohort, lines(self.page, "cohorts"))
         yield from map(_queue, lines(self.page, "queues"))
+        for section, make in FURTHER.items():
+            yield from map(make, lines(self.page, section))
         doors = list(self.local_queues())
         yield from doors
         yield from self.workloads(doors)
@@ -73,23 +78,26 @@ class _Expansion:
         known = {one.name for one in self.full if one.kind == "ResourceFlavor"}
         for line in lines(self.page, "flavors"):
             known.add(line.name)
-            yield _object(line, "ResourceFlavor", line.sort(spec=OF_FLAVOR)["spec"])
+            words = line.sort(metadata=METADATA, spec=OF_FLAVOR)
+            yield _object(line, "ResourceFlavor", words["spec"], words["metadata"])
         for section in ("cohorts", "queues"):
             for line in lines(self.page, section):
                 for flavor in (one for named in _quotas(line).values() for one in named):
                     if flavor not in known:
                         known.add(flavor)
-                        yield _object(line, "ResourceFlavor", {}, name=flavor)
+                        yield _object(line, "ResourceFlavor", {}, {"name": flavor})
 
     def topologies(self) -> Iterator[Document]:
-        """Yield the topologies that lines of flavors name, with blocks, racks and hosts."""
+        """Yield those that have a line, and others that flavors name: blocks, racks and hosts."""
         known = {one.name for one in self.full if one.kind == "Topology"}
+        for line in lines(self.page, "topologies"):
+            known.add(line.name)
+            yield _topology(line, line.name, line.sort(own=frozenset({"levels"}))["own"]["levels"])
         for line in lines(self.page, "flavors"):
             name = line.words.get("topologyName")
             if name and name not in known:
                 known.add(name)
-                spec = {"levels": [{"nodeLabel": one} for one in LEVELS]}
-                yield _object(line, "Topology", spec, name=name)
+                yield _topology(line, name, LEVELS)
 
     def local_queues(self) -> Iterator[Document]:
         """Yield the LocalQueues that have a line, and one for each ClusterQueue without any."""
@@ -134,16 +142,23 @@ def _key(document: Document) -> str:
     return f"{document.value['metadata'].get('namespace', 'default')}/{document.name}"
 
 
-def _object(line: Line, kind: str, spec: Json, *, name: str = "") -> Document:
-    return line.document(KUEUE, kind, {"metadata": {"name": name or line.name}, "spec": spec})
+def _object(line: Line, kind: str, spec: Json, metadata: Json) -> Document:
+    named = {"name": line.name, **metadata}
+    return line.document(KUEUE, kind, {"metadata": named, "spec": spec})
+
+
+def _topology(line: Line, name: str, levels: Sequence[str]) -> Document:
+    spec = {"levels": [{"nodeLabel": one} for one in levels]}
+    return _object(line, "Topology", spec, {"name": name})
 
 
 def _node(line: Line) -> Document:
     """Make a node that is Ready, in a place such as `block/rack`, with room for 100 pods."""
-    words = line.sort(own=frozenset({"in", "labels", "ready"}), spec=OF_NODE)
+    words = line.sort(own=frozenset({"in", "labels", "ready", "status"}), spec=OF_NODE)
     own, ready = words["own"], str(words["own"].get("ready", True))
-    places = [*str(own.get("in", "")).split("/"), line.name]
-    labels = dict(zip(LEVELS, places, strict=True)) | own.get("labels", {"pool": "gpu"})
+    labels = own.get("labels", {"pool": "gpu"})
+    if place := own.get("in"):
+        labels = dict(zip(LEVELS, [*place.split("/"), line.name], strict=True)) | labels
     room = {one: quantity(line, value, one) for one, value in words["resources"].items()}
     value = {
         "metadata": {"name": line.name, "labels": labels},
@@ -153,6 +168,8 @@ def _node(line: Line) -> Document:
             "conditions": [{"type": "Ready", "status": ready}],
         },
     }
+    if "status" in own:
+        value["status"] = own["status"]
     return line.document("v1", "Node", value)
 
 
@@ -177,18 +194,17 @@ def _cohort(line: Line) -> Document:
         spec["resourceGroups"] = resource_groups(line, words["resources"])
     if parent := words["own"].get("parent"):
         spec["parentName"] = parent
-    return _object(line, "Cohort", spec)
+    return _object(line, "Cohort", spec, {})
 
 
 def _queue(line: Line) -> Document:
     """Make a ClusterQueue, which is open to all namespaces unless the line says otherwise."""
-    words = line.sort(own=frozenset({"annotations", "cohort"}), spec=OF_QUEUE)
+    words = line.sort(own=frozenset({"cohort"}), metadata=METADATA, spec=OF_QUEUE)
     groups = resource_groups(line, words["resources"])
     spec = {"namespaceSelector": {}, "resourceGroups": groups} | words["spec"]
     if cohort := words["own"].get("cohort"):
         spec["cohortName"] = cohort
-    made = {"name": line.name, "annotations": words["own"].get("annotations", {})}
-    return line.document(KUEUE, "ClusterQueue", {"metadata": made, "spec": spec})
+    return _object(line, "ClusterQueue", spec, words["metadata"])
 
 
 def _local_queue(line: Line) -> Document:

@@ -22,7 +22,7 @@ spec:
   localQueues: "{within}"
   prices: [{{resource: cpu, price: "1"}}, {{resource: memory, price: 1n}}]
 """
-WITHOUT = [path for path in CASES if "kind: CreditPolicy" not in path.read_text()]
+WITHOUT = [path for path in CASES if "creditPolicies:" not in path.read_text()]
 EACH = 12
 MODES = pytest.mark.parametrize(("mode", "within"), [("Off", "Off"), ("Balanced", "Order")])
 

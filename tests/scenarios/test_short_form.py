@@ -84,6 +84,51 @@ def test_who_runs_holds_what_its_pods_request(tmp_path: Path) -> None:
     }
 
 
+def test_a_job_is_suspended_and_asks_as_its_line_says(tmp_path: Path) -> None:
+    text = f"{QUEUE}jobs:\n  j: {{queue: a, cpu: 1, parallelism: 2, labels: {{x: y}}}}\n"
+    found = objects(tmp_path, text, "Job")["j"]
+    assert found["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "a", "x": "y"}
+    assert (found["spec"]["suspend"], found["spec"]["parallelism"]) == (True, 2)
+    (container,) = found["spec"]["template"]["spec"]["containers"]
+    assert container["resources"] == {"requests": {"cpu": "1"}}
+
+
+def test_devices_are_those_of_a_node_and_a_claim_has_one_of_them(tmp_path: Path) -> None:
+    text = "devices:\n  n1: {count: 2}\nclaims:\n  c: {of: w, device: n1/gpu-1}\n"
+    found = objects(tmp_path, text, "ResourceSlice")["n1"]["spec"]
+    assert (found["nodeName"], found["devices"]) == ("n1", [{"name": "gpu-0"}, {"name": "gpu-1"}])
+    claim = objects(tmp_path, text, "ResourceClaim")["c"]
+    assert claim["metadata"]["labels"]["queueing.dev/workload-uid"] == "w"
+    (given,) = claim["status"]["allocation"]["devices"]["results"]
+    assert (given["pool"], given["device"]) == ("n1", "gpu-1")
+
+
+def test_kinds_without_words_of_their_own_have_the_fields_of_the_api(tmp_path: Path) -> None:
+    text = (
+        "limitRanges:\n  r: {limits: []}\nworkloadPriorityClasses:\n  high: {value: 9}\n"
+        "namespaces:\n  team: {labels: {a: b}}\n"
+    )
+    assert [one.value for one in scenario(tmp_path, text).documents()] == [
+        {
+            "apiVersion": "v1",
+            "kind": "LimitRange",
+            "metadata": {"namespace": "team", "name": "r"},
+            "spec": {"limits": []},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": "team", "labels": {"a": "b"}},
+        },
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "WorkloadPriorityClass",
+            "metadata": {"name": "high"},
+            "value": 9,
+        },
+    ]
+
+
 def test_objects_in_full_stand_beside_lines(tmp_path: Path) -> None:
     full = (
         "manifests: |\n  apiVersion: kueue.x-k8s.io/v1beta2\n  kind: ResourceFlavor\n"

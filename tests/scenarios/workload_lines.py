@@ -10,7 +10,7 @@ from queueing_api.core.pod import PodSpec
 from queueing_api.kueue.v1beta2.workload import PodSet, WorkloadSpec
 from queueing_api.kueue.v1beta2.workload_status import WorkloadStatus
 from queueing_api.quantity import amount, format_amount
-from tests.scenarios.lines import Json, Line, at, fields
+from tests.scenarios.lines import METADATA, Json, Line, at, fields
 from tests.scenarios.quotas import DEFAULT, quantity
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
@@ -55,13 +55,13 @@ OWN = frozenset(
         "variantOf",
     }
 )
-METADATA = frozenset({"uid", "labels", "annotations"})
 OF_SPEC = fields(WorkloadSpec, but=("queueName", "podSets"))
 OF_STATUS = fields(WorkloadStatus, but=("conditions",))
 OF_POD_SET = fields(PodSet, but=("name", "template"))
 OF_POD = fields(PodSpec)
-OF_CONTAINER = frozenset({"limits"})
-OF_PODS = OF_POD_SET | OF_POD | OF_CONTAINER | {"nodeAffinity"}
+OF_CONTAINER = frozenset({"limits", "claims"})
+OF_TEMPLATE = OF_POD | OF_CONTAINER | {"nodeAffinity", "podAnnotations"}
+OF_PODS = OF_POD_SET | OF_TEMPLATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,28 +145,37 @@ def _dated(condition: Json) -> Json:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pods:
+class Pods:
     """One pod set of a line."""
 
     name: str
     words: Json
     requests: Json
+    flavor: Any = None
+    """What it holds, if that is not what the line says of all pod sets."""
 
     @property
     def count(self) -> int:
         return int(self.words.get("count", 1))
 
-    def wire(self) -> Json:
+    @property
+    def template(self) -> Json:
+        """Return what each pod is made from."""
         resources = {"requests": self.requests} if self.requests else {}
         resources |= {word: self.words[word] for word in OF_CONTAINER if word in self.words}
         container = {"name": "c", "image": "i", "resources": resources}
         pod = {word: value for word, value in self.words.items() if word in OF_POD}
         if terms := self.words.get("nodeAffinity"):
             pod["affinity"] = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
+        spec = {"restartPolicy": "Never", "containers": [container], **pod}
+        annotations = self.words.get("podAnnotations")
+        return {"spec": spec, **({"metadata": {"annotations": annotations}} if annotations else {})}
+
+    def wire(self) -> Json:
         return {
             "name": self.name,
             "count": self.count,
-            "template": {"spec": {"restartPolicy": "Never", "containers": [container]} | pod},
+            "template": self.template,
             **{word: value for word, value in self.words.items() if word in OF_POD_SET},
         }
 
@@ -176,7 +185,7 @@ class _Pods:
             one: format_amount(one, amount(one, asked) * self.count)
             for one, asked in self.requests.items()
         }
-        flavor = own.get("flavor")
+        flavor = self.flavor or own.get("flavor")
         flavors = {
             one: flavor.get(one, doors.flavor(queue, one))
             if isinstance(flavor, dict)
@@ -203,19 +212,20 @@ def _placed(on: Mapping[str, int]) -> Json:
     return {"topologyAssignment": assignment}
 
 
-def _pod_sets(line: Line, words: Mapping[str, Json]) -> Iterator[_Pods]:
+def _pod_sets(line: Line, words: Mapping[str, Json]) -> Iterator[Pods]:
     """Yield the one pod set that the line itself describes, or those that it lists by name."""
     listed = words["own"].get("podSets")
     if listed is None:
-        yield _pods(line, "main", words["pods"], words["resources"])
+        yield pods(line, "main", words["pods"], words["resources"])
         return
     for name, said in listed.items():
         path = (*line.path, "podSets", name)
         inner = Line(page=line.page, path=path, name=name, words=said)
-        found = inner.sort(pods=OF_PODS)
-        yield _pods(inner, name, found["pods"], found["resources"])
+        found = inner.sort(own=frozenset({"flavor"}), pods=OF_PODS)
+        yield pods(inner, name, found["pods"], found["resources"], found["own"].get("flavor"))
 
 
-def _pods(line: Line, name: str, words: Json, resources: Json) -> _Pods:
+def pods(line: Line, name: str, words: Json, resources: Json, flavor: Any = None) -> Pods:
+    """Make the pods of a line from its words about them, and the resources that each asks for."""
     requests = {one: quantity(line, asked, one) for one, asked in resources.items()}
-    return _Pods(name=name, words=words, requests=requests)
+    return Pods(name=name, words=words, requests=requests, flavor=flavor)
