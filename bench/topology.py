@@ -26,7 +26,7 @@ from queueing.core.topology.requests import (
     TopologyRequest,
     in_order,
 )
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from queueing.core.topology.tree import Node, Usage
 
 SIZES = ((10, 4, 16), (25, 10, 20), (125, 20, 20))
@@ -46,7 +46,7 @@ FULL = 0.9
 TURNS = 2_000
 FLAVOR, MAIN = FlavorName("gpu"), PodSetName("main")
 ANYWHERE = TopologyRequest(unconstrained=True)
-TERMS = Terms(profile=Profile())
+TERMS = SearchTerms(profile=Profile())
 AIM = "at most twice that of 640 nodes"
 MICRO = 1e6
 Found = TypeVar("Found")

@@ -59,7 +59,9 @@ def sections(module: ModuleType, first: Mapping[str, str]) -> str:
     found = {
         one.name: one
         for one in tree.body
-        if isinstance(one, ast.ClassDef) and one.name != "Part" and not one.name.startswith("_")
+        if isinstance(one, ast.ClassDef)
+        and one.name != "ReportPart"
+        and not one.name.startswith("_")
     }
     names = [*first, *(name for name in found if name not in first)]
     return "".join(_section(found[name], set(found), first.get(name, "")) for name in names)

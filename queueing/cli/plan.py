@@ -10,7 +10,7 @@ import click
 from queueing.cli.compatibility import compatibility_option
 from queueing.cli.options import cluster_options, files_option, now_option, output_option
 from queueing.cli.output import UsageProblem, structured
-from queueing.cli.plan_places import Places
+from queueing.cli.plan_places import PlanPlaces
 from queueing.cli.plan_tables import difference, table
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import LIVE, Document, load, parse
@@ -92,7 +92,7 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     if output != "table":
         click.echo(structured(reports[-1], output))
         return
-    places = Places(intake.facts)
+    places = PlanPlaces(intake.facts)
     if compares:
         click.echo(difference(*reports, places=places))
     if not compares or options["all"]:

@@ -21,7 +21,7 @@ from queueing.core.topology.tree import Node
 Path = tuple[str, ...]
 
 
-class Places:
+class PlanPlaces:
     """The topologies, flavors and nodes of a plan."""
 
     def __init__(self, facts: Iterable[object] = ()) -> None:

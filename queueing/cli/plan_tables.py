@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from queueing.cli.output import columns
-from queueing.cli.plan_places import Places
+from queueing.cli.plan_places import PlanPlaces
 
 NOTHING_WAITS = "Nothing waits: no pending Workload, and no suspended Job that would get one."
 QUOTAS = ("FLAVOR", "RESOURCE", "NOMINAL", "USED", "BORROWED", "LENT")
@@ -17,7 +17,7 @@ Report = Mapping[str, Any]
 Decision = Mapping[str, Any]
 
 
-def table(report: Report, places: Places) -> str:
+def table(report: Report, places: PlanPlaces) -> str:
     """Lay a whole plan out, given as JSON."""
     made = [(one["round"], each) for one in report["rounds"] for each in one["decisions"]]
     rows = [(str(number), *_row(decision)) for number, decision in made]
@@ -34,7 +34,7 @@ def table(report: Report, places: Places) -> str:
     return "\n\n".join(parts)
 
 
-def difference(before: Report, after: Report, *, places: Places) -> str:
+def difference(before: Report, after: Report, *, places: PlanPlaces) -> str:
     """Lay out what is decided otherwise in the second plan, and which quotas are others.
 
     The places are told of those that only the second plan admits.

@@ -13,7 +13,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, Uid
 from queueing.core.preemption.query import Target
 from queueing.core.queue_rules import QueueRules
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.topology.usage import placed, places_of
 from queueing.core.usage import Demand
@@ -55,7 +55,7 @@ class Entry:
 
     head: Head
     rules: QueueRules
-    node: Node
+    node: QuotaNode
     assignment: Assignment
     usage: Mapping[FlavorResource, int]
     """What is charged if it is admitted."""

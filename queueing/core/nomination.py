@@ -34,7 +34,7 @@ from queueing.core.preemption.query import Preemptor, Target
 from queueing.core.preemption.reach import Reach
 from queueing.core.preemption.search import Strategy, VictimSearch
 from queueing.core.queue_rules import QueueRules
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.selectors import selects
 from queueing.core.settings import Settings
@@ -59,7 +59,7 @@ class World:
     rules: Mapping[QueueName, QueueRules]
     holders: Holders
     settings: Settings
-    unready: frozenset[Node] = frozenset()
+    unready: frozenset[QuotaNode] = frozenset()
     """Roots of trees with admitted workloads whose pods are not ready; used only if admission waits
     for pods."""
     now: float = 0.0

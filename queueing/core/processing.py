@@ -27,7 +27,7 @@ from queueing.core.placement.doubts import doubts
 from queueing.core.placement.room import has_room, is_taken
 from queueing.core.preemption.limits import Departures
 from queueing.core.preemption.query import Target
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.reasons import (
     AWAITS_RELEASE,
     DEFERRED,
@@ -56,7 +56,7 @@ class Draft:
     world: World
     victims: dict[Uid, None] = field(default_factory=dict)
     """The victims of earlier entries, and those whose promises these took."""
-    admitted_in: set[Node] = field(default_factory=set)
+    admitted_in: set[QuotaNode] = field(default_factory=set)
     """Roots of trees in which this round admitted a workload whose pods may be waited for."""
     _departures: Departures = field(init=False)
     _leaving: list[Holder] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Draft:
         """Say whether limits on concurrent preemptions let the victims of an entry leave now."""
         return self._departures.allow(self._new_victims(entry))
 
-    def _new_victims(self, entry: Entry) -> Iterator[Node]:
+    def _new_victims(self, entry: Entry) -> Iterator[QuotaNode]:
         for target in entry.targets:
             if target.holder.runs and target.holder.uid not in self.victims:
                 yield self.world.tree.queue(target.holder.queue)

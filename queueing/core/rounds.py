@@ -17,7 +17,7 @@ from queueing.core.fair_sharing.order import fair_order
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.nomination import World, nominate
 from queueing.core.processing import Draft, process
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.settings import Settings
 
 _GIVES_WAY = frozenset((Mode.NO_FIT, Mode.NO_CANDIDATES))
@@ -129,9 +129,11 @@ class LendLast:
 
     world: World
     _waiting: list[Entry] = field(default_factory=list)
-    _moved: set[Node] = field(default_factory=set)
+    _moved: set[QuotaNode] = field(default_factory=set)
     """Roots of trees in which somebody got something, or gave way."""
-    _asked: dict[tuple[Node, FlavorResource], dict[Node, int]] = field(default_factory=dict)
+    _asked: dict[tuple[QuotaNode, FlavorResource], dict[QuotaNode, int]] = field(
+        default_factory=dict
+    )
     """What each queue of a tree may still take of its nominal quota, and what all may take, by the
     root; as it was when it was first asked for in the round."""
 
@@ -168,8 +170,8 @@ class LendLast:
                 return True
         return False
 
-    def _asked_of(self, root: Node, resource: FlavorResource) -> dict[Node, int]:
-        found: dict[Node, int] = {}
+    def _asked_of(self, root: QuotaNode, resource: FlavorResource) -> dict[QuotaNode, int]:
+        found: dict[QuotaNode, int] = {}
         pending = self.world.pending
         for queue in root.queues():
             cell = queue.cells.get(resource)

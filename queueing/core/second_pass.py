@@ -23,7 +23,7 @@ from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import Places, place, placements, unplaced
 from queueing.core.topology.replacement import replace_node
 from queueing.core.topology.requests import PodSetRequest, in_order
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 
 USED_STILL = "workloads that are being evicted still use the nodes"
 NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s)"
@@ -84,7 +84,7 @@ def second_pass(head: Head, world: World) -> Attempt:
     wanted, troubles = wanted_places(workload, forest, anew=bool(failed))
     if troubles:
         return Attempt(_stranded(workload, describe(troubles), failed))
-    terms = Terms(profile=settings.placement)
+    terms = SearchTerms(profile=settings.placement)
     node = next(iter(failed), None)
     found = place(forest, wanted, terms) if node is None else _replaced(forest, wanted, node, terms)
     lacking = ((name, one) for name, one in found.items() if isinstance(one, Unplaced))
@@ -106,9 +106,9 @@ def second_pass(head: Head, world: World) -> Attempt:
 def _by_preemption(head: Head, world: World, wanted: Wanted, message: str) -> Attempt:
     """Preempt others for first places, by the rules for heads; it needs no more quota."""
     workload, tree, settings = head.workload, world.tree, world.settings
-    now = Terms(profile=settings.placement)
+    now = SearchTerms(profile=settings.placement)
     nobody = Attempt(_stranded(workload, message))
-    when_empty = place(tree.forest, wanted, Terms(profile=settings.placement, empty=True))
+    when_empty = place(tree.forest, wanted, SearchTerms(profile=settings.placement, empty=True))
     may = head.queue in world.rules and not workload.preemption_gated
     if not may or unplaced(when_empty) is not None:
         return nobody
@@ -143,7 +143,7 @@ def _contested(workload: WorkloadFact, wanted: Wanted) -> list[FlavorResource]:
     )
 
 
-def _replaced(forest: Forest, wanted: Wanted, node: str, terms: Terms) -> Places:
+def _replaced(forest: Forest, wanted: Wanted, node: str, terms: SearchTerms) -> Places:
     found: Places = {}
     for flavor in sorted(wanted):
         found |= replace_node(forest, flavor, wanted[flavor], node, terms)

@@ -12,7 +12,7 @@ from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.nomination import refusal
 from queueing.core.placement.doubts import doubts
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.reasons import (
     TOO_MANY_LEAVE,
     Excess,
@@ -245,7 +245,7 @@ def _when(ruling: Ruling, lack: Lack, free: int) -> str:
     return " once those who leave have ended" if free > now else ""
 
 
-def _binding(node: Node, resource: FlavorResource) -> tuple[str, str]:
+def _binding(node: QuotaNode, resource: FlavorResource) -> tuple[str, str]:
     """Return the limit that makes no more available, and its object.
 
     From the queue upwards: the first borrowing limit that leaves least, else the quota of the root.
@@ -253,7 +253,7 @@ def _binding(node: Node, resource: FlavorResource) -> tuple[str, str]:
     own = node.cell(resource)
     least, found = own.available(), node
     limit = "nominalQuota"
-    above: Node | None = node
+    above: QuotaNode | None = node
     while above is not None:
         cell = above.cell(resource)
         if cell.parent is not None and cell.limits.borrowing_limit is not None:
@@ -266,8 +266,8 @@ def _binding(node: Node, resource: FlavorResource) -> tuple[str, str]:
     return f"{limit} of {_spelled(found)}", _spelled(found)
 
 
-def _capacity(node: Node, resource: FlavorResource) -> tuple[str, str]:
-    above: Node | None = node
+def _capacity(node: QuotaNode, resource: FlavorResource) -> tuple[str, str]:
+    above: QuotaNode | None = node
     while above is not None:
         cell = above.cell(resource)
         limit = cell.limits.borrowing_limit
@@ -280,7 +280,7 @@ def _capacity(node: Node, resource: FlavorResource) -> tuple[str, str]:
     return "", ""
 
 
-def _spelled(node: Node) -> str:
+def _spelled(node: QuotaNode) -> str:
     return f"{'ClusterQueue' if node.is_queue else 'Cohort'} {node.name}"
 
 

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from queueing.explain.part import API_VERSION, Part
+from queueing.explain.part import API_VERSION, AnswerPart
 
 
-class Seat(Part, frozen=True, kw_only=True):
+class Seat(AnswerPart, frozen=True, kw_only=True):
     """A workload with pods in a domain."""
 
     workload: str
@@ -20,7 +20,7 @@ class Seat(Part, frozen=True, kw_only=True):
     """Whether it is evicted, or its place is only promised to it."""
 
 
-class Domain(Part, frozen=True, kw_only=True):
+class Domain(AnswerPart, frozen=True, kw_only=True):
     """A block, a rack, a node: what is free in it, and who sits there."""
 
     name: str
@@ -38,7 +38,7 @@ class Domain(Part, frozen=True, kw_only=True):
 
 
 class ResourceFlavorExplanation(
-    Part, frozen=True, kw_only=True, tag_field="kind", tag="ResourceFlavorExplanation"
+    AnswerPart, frozen=True, kw_only=True, tag_field="kind", tag="ResourceFlavorExplanation"
 ):
     """The domains of a flavor's topology below one domain, in the order of their names."""
 

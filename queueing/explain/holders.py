@@ -7,7 +7,7 @@ from itertools import chain
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.explain.model import Held
 from queueing.explain.spelling import told
 from queueing.state.memory.memory import Memory
@@ -18,7 +18,7 @@ Place = tuple[bool, int, FlavorResource, Key]
 
 
 def holders_of(
-    memory: Memory, node: Node, short: Collection[FlavorResource], without: Key
+    memory: Memory, node: QuotaNode, short: Collection[FlavorResource], without: Key
 ) -> tuple[tuple[Held, ...], int]:
     """Return the largest holders of any of some flavor-resources in a tree, and how many hold any.
 
@@ -36,7 +36,7 @@ def holders_of(
 
 
 def _all(
-    memory: Memory, node: Node, short: Collection[FlavorResource]
+    memory: Memory, node: QuotaNode, short: Collection[FlavorResource]
 ) -> Iterator[tuple[Holder, FlavorResource]]:
     names = memory.queues_of(node.root)
     held = (one.holder for name in names for one in memory.ledger.charges_of(name))
@@ -48,13 +48,13 @@ def _all(
                 yield holder, one
 
 
-def _place(memory: Memory, node: Node, holder: Holder, one: FlavorResource) -> Place:
+def _place(memory: Memory, node: QuotaNode, holder: Holder, one: FlavorResource) -> Place:
     queue = memory.tree.queue(holder.queue)
     near = queue is node or _borrows(queue, one)
     return near, holder.usage[one], one, holder.key
 
 
-def _borrows(queue: Node, one: FlavorResource) -> bool:
+def _borrows(queue: QuotaNode, one: FlavorResource) -> bool:
     return queue.parent is not None and queue.borrows((one,))
 
 

@@ -7,20 +7,20 @@ from queueing.core.holders import Holder
 from queueing.core.names import FlavorName, ResourceName
 from queueing.core.quantities import quantity
 from queueing.core.topology.assignment import Occupancy
-from queueing.core.topology.counts import Counts, Shape
+from queueing.core.topology.counts import Counts, CountsKey
 from queueing.core.topology.domains import ROOT
 from queueing.core.topology.requests import PODS, Placeable, Requests, in_order
 from queueing.core.topology.tree import Tree
 from queueing.core.topology.usage import places_of
 from queueing.explain.domain_model import Seat
-from queueing.explain.part import Part
+from queueing.explain.part import AnswerPart
 from queueing.state.memory.memory import Memory
 
 CPU = ResourceName("cpu")
 _NOT_COUNTED = {PODS, CPU, ResourceName("memory"), ResourceName("ephemeral-storage")}
 
 
-class Space(Part, frozen=True, kw_only=True):
+class Space(AnswerPart, frozen=True, kw_only=True):
     """A domain: a block, a rack, a node."""
 
     level: str
@@ -37,7 +37,7 @@ class Space(Part, frozen=True, kw_only=True):
     domains: tuple["Space", ...]
 
 
-class Level(Part, frozen=True, kw_only=True):
+class Level(AnswerPart, frozen=True, kw_only=True):
     """A level as a whole."""
 
     name: str
@@ -52,7 +52,7 @@ class Level(Part, frozen=True, kw_only=True):
     """The part of what fits that is outside the best domain; null where nothing fits."""
 
 
-class Layout(Part, frozen=True, kw_only=True):
+class Layout(AnswerPart, frozen=True, kw_only=True):
     """A flavor's topology."""
 
     flavor: str
@@ -118,7 +118,7 @@ def counted(
     """Return how many pods with these requests fit where; the flavor's tolerations are theirs."""
     known = memory.tree.forest.memory(flavor, topology)
     levels = known.tree.levels
-    shape = Shape(
+    shape = CountsKey(
         pod=Placeable(requests=()),
         requests=in_order(dict(pod), pods=1),
         leader=None,

@@ -8,29 +8,29 @@ divide goes to the largest remainders). The rest the cohort has borrowed from it
 from collections.abc import Iterator
 
 from queueing.core.names import FlavorResource
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 
-def lent_in(root: Node, resource: FlavorResource) -> dict[Node, int]:
+def lent_in(root: QuotaNode, resource: FlavorResource) -> dict[QuotaNode, int]:
     """Return what each node of a tree lends of a flavor-resource; nodes left out lend nothing."""
-    lent: dict[Node, int] = {}
+    lent: dict[QuotaNode, int] = {}
     _charge(root, resource, lent)
     return lent
 
 
-def left_to_lend(node: Node, resource: FlavorResource) -> int:
+def left_to_lend(node: QuotaNode, resource: FlavorResource) -> int:
     """Return what a queue itself does not use of what it lends."""
     cell = node.cells.get(resource)
     return 0 if cell is None else max(0, cell.quota - max(cell.usage, cell.local))
 
 
-def borrowed(node: Node, resource: FlavorResource) -> int:
+def borrowed(node: QuotaNode, resource: FlavorResource) -> int:
     """Return the usage above the subtree's quota; 0 for a root, which cannot borrow."""
     cell = node.cell(resource)
     return 0 if node.parent is None else max(0, cell.usage - cell.quota)
 
 
-def _charge(node: Node, resource: FlavorResource, lent: dict[Node, int]) -> None:
+def _charge(node: QuotaNode, resource: FlavorResource, lent: dict[QuotaNode, int]) -> None:
     """Charge what members borrow, and what was taken from above, to who has something left."""
     children = list(_in_order(node))
     wanted = sum(borrowed(child, resource) for child in children)
@@ -44,7 +44,7 @@ def _charge(node: Node, resource: FlavorResource, lent: dict[Node, int]) -> None
         _charge(child, resource, lent)
 
 
-def _in_order(node: Node) -> Iterator[Node]:
+def _in_order(node: QuotaNode) -> Iterator[QuotaNode]:
     return iter(sorted(node.children(), key=lambda child: (child.is_queue, child.name)))
 
 

@@ -7,13 +7,13 @@ that is not known or does not apply is null.
 import msgspec
 
 from queueing.explain.domain_model import ResourceFlavorExplanation
-from queueing.explain.part import API_VERSION, Part
+from queueing.explain.part import API_VERSION, AnswerPart
 
 HIDDEN = "(another namespace)"
 """Stands for the name of a workload that the asker may not read."""
 
 
-class Blocker(Part, frozen=True, kw_only=True):
+class Blocker(AnswerPart, frozen=True, kw_only=True):
     """One thing that keeps a workload from being admitted, or from running."""
 
     kind: str
@@ -37,7 +37,7 @@ class Blocker(Part, frozen=True, kw_only=True):
     since: str | None = None
 
 
-class Held(Part, frozen=True, kw_only=True):
+class Held(AnswerPart, frozen=True, kw_only=True):
     """A workload that holds a flavor and resource that another one lacks."""
 
     workload: str
@@ -56,7 +56,7 @@ class Held(Part, frozen=True, kw_only=True):
     """Whether it waits itself, and this is kept for it until the rest is free."""
 
 
-class Wake(Part, frozen=True, kw_only=True):
+class Wake(AnswerPart, frozen=True, kw_only=True):
     """Something that will have a waiting workload judged again."""
 
     event: str
@@ -66,7 +66,7 @@ class Wake(Part, frozen=True, kw_only=True):
     """Time: when."""
 
 
-class Place(Part, frozen=True, kw_only=True):
+class Place(AnswerPart, frozen=True, kw_only=True):
     """The place of a workload in its queue; positions count from 0."""
 
     position_in_cluster_queue: int
@@ -81,7 +81,7 @@ class Place(Part, frozen=True, kw_only=True):
     """Those just before it, at most three; the nearest last."""
 
 
-class Flavored(Part, frozen=True, kw_only=True):
+class Flavored(AnswerPart, frozen=True, kw_only=True):
     """What one pod set would get, or has."""
 
     pod_set: str
@@ -92,7 +92,7 @@ class Flavored(Part, frozen=True, kw_only=True):
     """Resource → amount for all pods."""
 
 
-class Outcome(Part, frozen=True, kw_only=True):
+class Outcome(AnswerPart, frozen=True, kw_only=True):
     """What the engine would decide about a workload that went first."""
 
     result: str
@@ -104,7 +104,7 @@ class Outcome(Part, frozen=True, kw_only=True):
     """Preempt: who would be evicted for it."""
 
 
-class Edit(Part, frozen=True, kw_only=True):
+class Edit(AnswerPart, frozen=True, kw_only=True):
     """One field of one object that a remedy changes."""
 
     object: str
@@ -114,7 +114,7 @@ class Edit(Part, frozen=True, kw_only=True):
     after: str
 
 
-class Remedy(Part, frozen=True, kw_only=True):
+class Remedy(AnswerPart, frozen=True, kw_only=True):
     """A change after which the engine admits the workload, if nothing else changes."""
 
     kind: str
@@ -130,7 +130,7 @@ class Remedy(Part, frozen=True, kw_only=True):
     victims: tuple[str, ...] = ()
 
 
-class Use(Part, frozen=True, kw_only=True):
+class HeldQuota(AnswerPart, frozen=True, kw_only=True):
     """Quota that a workload holds."""
 
     flavor: str
@@ -141,7 +141,7 @@ class Use(Part, frozen=True, kw_only=True):
     """
 
 
-class Threat(Part, frozen=True, kw_only=True):
+class Threat(AnswerPart, frozen=True, kw_only=True):
     """A rule by which others may preempt a running workload."""
 
     cluster_queue: str
@@ -153,11 +153,11 @@ class Threat(Part, frozen=True, kw_only=True):
     text: str
 
 
-class Run(Part, frozen=True, kw_only=True):
+class Holding(AnswerPart, frozen=True, kw_only=True):
     """What holds for a workload that holds quota."""
 
     since: str | None
-    uses: tuple[Use, ...]
+    uses: tuple[HeldQuota, ...]
     threats: tuple[Threat, ...]
     protected_until: str | None
     """Until when its minimum runtime protects it."""
@@ -172,7 +172,7 @@ class Run(Part, frozen=True, kw_only=True):
     without."""
 
 
-class Range(Part, frozen=True, kw_only=True):
+class Range(AnswerPart, frozen=True, kw_only=True):
     """A stretch of time in which something happens."""
 
     earliest: str
@@ -180,7 +180,7 @@ class Range(Part, frozen=True, kw_only=True):
     """Null where no end is known."""
 
 
-class Estimate(Part, frozen=True, kw_only=True):
+class Estimate(AnswerPart, frozen=True, kw_only=True):
     """When a waiting workload will be admitted, as far as that can be told."""
 
     known: bool
@@ -198,7 +198,7 @@ class Estimate(Part, frozen=True, kw_only=True):
     """How many possible futures were looked at."""
 
 
-class LineEstimates(Part, frozen=True, kw_only=True, tag_field="kind", tag="LineEstimates"):
+class LineEstimates(AnswerPart, frozen=True, kw_only=True, tag_field="kind", tag="LineEstimates"):
     """When some of those that wait in a queue will be admitted."""
 
     api_version: str = API_VERSION
@@ -207,7 +207,7 @@ class LineEstimates(Part, frozen=True, kw_only=True, tag_field="kind", tag="Line
 
 
 class WorkloadExplanation(
-    Part, frozen=True, kw_only=True, tag_field="kind", tag="WorkloadExplanation"
+    AnswerPart, frozen=True, kw_only=True, tag_field="kind", tag="WorkloadExplanation"
 ):
     """The answer about one workload."""
 
@@ -236,14 +236,14 @@ class WorkloadExplanation(
     remedies: tuple[Remedy, ...] = ()
     remedies_note: str = ""
     """Why there may be remedies that were not looked for; empty if all were."""
-    run: Run | None = None
+    run: Holding | None = None
     estimate: Estimate | None = None
     """When it will be admitted; null unless that was asked for."""
     page: str = ""
     """Its address on the page; empty where the controller does not know that of the page."""
 
 
-class QuotaRow(Part, frozen=True, kw_only=True):
+class QuotaRow(AnswerPart, frozen=True, kw_only=True):
     """One flavor and resource of a queue."""
 
     flavor: str
@@ -259,7 +259,7 @@ class QuotaRow(Part, frozen=True, kw_only=True):
     lending_limit: str | None
 
 
-class Group(Part, frozen=True, kw_only=True):
+class Group(AnswerPart, frozen=True, kw_only=True):
     """Workloads that wait for the same reason."""
 
     reason: str
@@ -269,7 +269,9 @@ class Group(Part, frozen=True, kw_only=True):
     """The first of them in the order of the queue."""
 
 
-class QueueExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="QueueExplanation"):
+class QueueExplanation(
+    AnswerPart, frozen=True, kw_only=True, tag_field="kind", tag="QueueExplanation"
+):
     """The answer about a ClusterQueue or LocalQueue."""
 
     api_version: str = API_VERSION
@@ -298,7 +300,7 @@ class QueueExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="Q
     unless that was asked for."""
 
 
-class TreeNode(Part, frozen=True, kw_only=True):
+class TreeNode(AnswerPart, frozen=True, kw_only=True):
     """A cohort or ClusterQueue in the tree below a cohort."""
 
     kind: str
@@ -318,7 +320,9 @@ class TreeNode(Part, frozen=True, kw_only=True):
     outside, and lends to outside."""
 
 
-class CohortExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="CohortExplanation"):
+class CohortExplanation(
+    AnswerPart, frozen=True, kw_only=True, tag_field="kind", tag="CohortExplanation"
+):
     """The answer about a cohort and what is below it, or about all trees."""
 
     api_version: str = API_VERSION
@@ -330,7 +334,7 @@ class CohortExplanation(Part, frozen=True, kw_only=True, tag_field="kind", tag="
     """How many nodes are deeper, and left out."""
 
 
-class LineRow(Part, frozen=True, kw_only=True):
+class LineRow(AnswerPart, frozen=True, kw_only=True):
     """A workload that waits in a queue, or holds quota of it."""
 
     namespace: str
@@ -350,7 +354,7 @@ class LineRow(Part, frozen=True, kw_only=True):
     """What it holds: `cpu of default` → amount."""
 
 
-class Line(Part, frozen=True, kw_only=True, tag_field="kind", tag="Line"):
+class Line(AnswerPart, frozen=True, kw_only=True, tag_field="kind", tag="Line"):
     """A part of the list of those that wait in a queue, in its order, or that hold its quota."""
 
     api_version: str = API_VERSION

@@ -16,13 +16,13 @@ from queueing.core.topology.nearness import home
 from queueing.core.topology.requests import Requests, TopologyRequest
 from queueing.core.topology.tree import Tree
 from queueing.explain.layout import Tenant, counted, tenants_of, usual_pod
-from queueing.explain.part import Part
+from queueing.explain.part import AnswerPart
 from queueing.explain.spelling import told
 from queueing.state.memory.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedPods:
     """Pods that are to fit into one domain of a level."""
 
     level: str
@@ -37,7 +37,7 @@ TOLD = 3
 """How many domains are told of, the cheapest first."""
 
 
-class Stopped(Part, frozen=True, kw_only=True):
+class Stopped(AnswerPart, frozen=True, kw_only=True):
     """A workload that would have to go."""
 
     workload: str
@@ -53,7 +53,7 @@ class Stopped(Part, frozen=True, kw_only=True):
     """Whether its CheckpointPolicy lets it go on at another place instead."""
 
 
-class Opening(Part, frozen=True, kw_only=True):
+class Opening(AnswerPart, frozen=True, kw_only=True):
     """A domain, and who would have to go."""
 
     domain: str
@@ -64,7 +64,7 @@ class Opening(Part, frozen=True, kw_only=True):
     """Nobody where the pods fit now."""
 
 
-class Openings(Part, frozen=True, kw_only=True):
+class Openings(AnswerPart, frozen=True, kw_only=True):
     """The cheapest domains of a level for a number of pods."""
 
     flavor: str
@@ -76,7 +76,7 @@ class Openings(Part, frozen=True, kw_only=True):
     """None where even an empty domain would not do, or those in it are of too high a priority."""
 
 
-def openings_of(memory: Memory, flavor: FlavorName, wanted: Wanted) -> Openings:
+def openings_of(memory: Memory, flavor: FlavorName, wanted: WantedPods) -> Openings:
     """Return the domains of a level that could hold some pods, and at what price.
 
     The price is the highest priority that is stopped, then the number of pods that are. Raises
@@ -119,7 +119,7 @@ def _stopped(one: Tenant) -> Stopped:
 class _Search:
     """Tries who must go, on the forest itself, and undoes it."""
 
-    def __init__(self, memory: Memory, flavor: FlavorName, tree: Tree, wanted: Wanted) -> None:
+    def __init__(self, memory: Memory, flavor: FlavorName, tree: Tree, wanted: WantedPods) -> None:
         self._memory, self._flavor, self._count = memory, flavor, wanted.count
         self._tree = tree
         self._pod = wanted.pod or usual_pod(memory, flavor)

@@ -5,5 +5,5 @@ import msgspec
 API_VERSION = "visibility.queueing.dev/v1alpha1"
 
 
-class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class AnswerPart(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The base of all parts of an answer."""

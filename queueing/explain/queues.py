@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from queueing.core.names import Key, QueueName, name_of, namespace_of
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.explain.lending import left_to_lend
 from queueing.explain.model import Group, QueueExplanation
 from queueing.explain.quotas import promised_to, queue_rows
@@ -90,7 +90,7 @@ def _groups(memory: Memory, name: QueueName, only: Key | None) -> tuple[Group, .
     return tuple(sorted(groups, key=lambda one: (-one.count, one.reason, one.message)))
 
 
-def _lenders(memory: Memory, node: Node) -> Iterator[str]:
+def _lenders(memory: Memory, node: QuotaNode) -> Iterator[str]:
     """Yield other queues of the tree that have quota to lend of what this one has used up."""
     if node.parent is None:
         return

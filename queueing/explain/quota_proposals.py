@@ -18,7 +18,7 @@ from queueing.core.flavor_quotas import FlavorQuotas, Quota, ResourceGroup
 from queueing.core.names import FlavorResource, Key, QueueName, name_of, namespace_of
 from queueing.core.nomination import refusal
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.selectors import Selector
 from queueing.explain.lending import left_to_lend
 from queueing.explain.model import Edit
@@ -159,7 +159,7 @@ def _lending(old: Quota, limit: int) -> Quota:
 
 
 def _wider_limits(
-    memory: Memory, node: Node, queue: ClusterQueueFact, resource: FlavorResource, missing: int
+    memory: Memory, node: QuotaNode, queue: ClusterQueueFact, resource: FlavorResource, missing: int
 ) -> Iterator[Proposal]:
     cell = node.cells.get(resource)
     limit = None if cell is None else cell.limits.borrowing_limit

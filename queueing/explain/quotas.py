@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from queueing.core.names import FlavorResource, ResourceName
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.explain.lending import lent_in
 from queueing.explain.model import QuotaRow
 from queueing.state.memory.memory import Memory
@@ -17,9 +17,11 @@ Amounts = dict[FlavorResource, int]
 class Lending:
     """What the nodes of trees lend; worked out once for each tree and flavor-resource."""
 
-    _found: dict[tuple[Node, FlavorResource], Mapping[Node, int]] = field(default_factory=dict)
+    _found: dict[tuple[QuotaNode, FlavorResource], Mapping[QuotaNode, int]] = field(
+        default_factory=dict
+    )
 
-    def of(self, node: Node, one: FlavorResource) -> int:
+    def of(self, node: QuotaNode, one: FlavorResource) -> int:
         """Return what a node lends of a flavor-resource to others outside of it."""
         key = node.root, one
         if key not in self._found:
@@ -27,7 +29,7 @@ class Lending:
         return self._found[key].get(node, 0)
 
 
-def queue_rows(node: Node, promised: Mapping[FlavorResource, int]) -> Iterator[QuotaRow]:
+def queue_rows(node: QuotaNode, promised: Mapping[FlavorResource, int]) -> Iterator[QuotaRow]:
     """Yield the rows of a ClusterQueue."""
     lending = Lending()
     for one in sorted(one for one in node.cells if matters(node, one)):
@@ -38,10 +40,10 @@ def queue_rows(node: Node, promised: Mapping[FlavorResource, int]) -> Iterator[Q
 
 
 def quota_row(
-    node: Node,
+    node: QuotaNode,
     one: FlavorResource,
     sums: tuple[int, int, int],
-    lent: Callable[[Node, FlavorResource], int],
+    lent: Callable[[QuotaNode, FlavorResource], int],
 ) -> QuotaRow:
     """Return one row of a node; `sums` are its nominal quota, what is used, and what is promised.
 
@@ -63,7 +65,7 @@ def quota_row(
     )
 
 
-def matters(node: Node, one: FlavorResource) -> bool:
+def matters(node: QuotaNode, one: FlavorResource) -> bool:
     """Say whether a node has quota of a flavor-resource, or uses some."""
     cell = node.cells[one]
     return bool(cell.is_listed or cell.held or cell.usage)

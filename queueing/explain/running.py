@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from queueing.core.facts import ClusterQueueFact, PreemptionPolicy
 from queueing.core.names import FlavorResource
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
-from queueing.explain.model import Run, Threat, Use
+from queueing.core.quota.node import QuotaNode
+from queueing.explain.model import HeldQuota, Holding, Threat
 from queueing.explain.spelling import told
 from queueing.state.answers.excess import is_needed
 from queueing.state.memory.memory import Memory
@@ -20,13 +20,13 @@ _BY_PRIORITY = {
 }
 
 
-def run_of(memory: Memory, charge: Charge, now: float) -> Run:
+def run_of(memory: Memory, charge: Charge, now: float) -> Holding:
     """Describe a workload that holds quota."""
     holder = charge.holder
     has_node = memory.tree.has_queue(holder.queue)
     node = memory.tree.queue(holder.queue) if has_node else None
     uses = tuple(
-        Use(
+        HeldQuota(
             flavor=one.flavor,
             resource=one.resource,
             amount=quantity(one.resource, amount),
@@ -35,7 +35,7 @@ def run_of(memory: Memory, charge: Charge, now: float) -> Run:
         for one, amount in sorted(holder.usage.items())
     )
     protected = holder.protected_until if memory.settings.rules.weighs_work else 0.0
-    return Run(
+    return Holding(
         since=told(holder.started),
         uses=uses,
         threats=() if node is None else tuple(_threats(memory, charge, node)),
@@ -49,7 +49,7 @@ def run_of(memory: Memory, charge: Charge, now: float) -> Run:
     )
 
 
-def _spared_until(memory: Memory, charge: Charge, node: Node, now: float) -> float | None:
+def _spared_until(memory: Memory, charge: Charge, node: QuotaNode, now: float) -> float | None:
     """Return until when a CreditPolicy lets nobody preempt it by shares; None if one may."""
     patience = memory.credits.patience.get(node.root)
     if patience is None or memory.settings.fair_sharing is None:
@@ -60,13 +60,13 @@ def _spared_until(memory: Memory, charge: Charge, node: Node, now: float) -> flo
     return until if until > now else None
 
 
-def borrowed(node: Node, one: FlavorResource) -> int:
+def borrowed(node: QuotaNode, one: FlavorResource) -> int:
     """Return how much of a flavor-resource a queue borrows, with what is promised."""
     cell = node.cell(one)
     return 0 if node.parent is None else max(0, cell.held - cell.quota)
 
 
-def _threats(memory: Memory, charge: Charge, node: Node) -> Iterator[Threat]:
+def _threats(memory: Memory, charge: Charge, node: QuotaNode) -> Iterator[Threat]:
     """Yield the rules by which others may preempt it, those of its own queue first."""
     holder = charge.holder
     if holder.evicted:
@@ -114,8 +114,8 @@ def _threat(queue: ClusterQueueFact, policy: PreemptionPolicy, priority: int, wh
     )
 
 
-def _credit(node: Node) -> str:
-    above: Node | None = node
+def _credit(node: QuotaNode) -> str:
+    above: QuotaNode | None = node
     while above is not None:
         if above.bend is not None:
             return f"x{float(above.bend):.2f}"

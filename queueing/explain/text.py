@@ -6,11 +6,11 @@ from queueing.explain.model import (
     Blocker,
     Estimate,
     Explanation,
+    Holding,
     Outcome,
     QueueExplanation,
     QuotaRow,
     Remedy,
-    Run,
     WorkloadExplanation,
 )
 from queueing.explain.spelling import listed
@@ -152,7 +152,7 @@ def _remedy(one: Remedy) -> str:
     return text
 
 
-def _run(run: Run, *, leaving: bool) -> Iterator[str]:
+def _run(run: Holding, *, leaving: bool) -> Iterator[str]:
     uses = []
     for one in run.uses:
         borrowed = "" if one.borrowed == "0" else f" (its queue borrows {one.borrowed})"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.explain.model import CohortExplanation, TreeNode
 from queueing.explain.quotas import Lending, matters, promised_to, quota_row
 from queueing.state.memory.memory import Memory
@@ -53,18 +53,18 @@ def explain_cohort(memory: Memory, name: CohortName | None) -> CohortExplanation
     return CohortExplanation(name=name or "", nodes=nodes, omitted=len(sums) - len(nodes))
 
 
-def _order(node: Node) -> tuple[bool, str]:
+def _order(node: QuotaNode) -> tuple[bool, str]:
     return node.is_queue, node.name
 
 
-def _walk(nodes: list[Node], depth: int) -> Iterator[tuple[Node, int]]:
+def _walk(nodes: list[QuotaNode], depth: int) -> Iterator[tuple[QuotaNode, int]]:
     """Yield nodes with all below them, parents first, cohorts before queues, by name."""
     for node in nodes:
         yield node, depth
         yield from _walk(sorted(node.children(), key=_order), depth + 1)
 
 
-def _nearest(tops: list[Node]) -> Iterator[Node]:
+def _nearest(tops: list[QuotaNode]) -> Iterator[QuotaNode]:
     """Yield at most `NODES` nodes, level by level."""
     level, left = tops, NODES
     while level and left > 0:
@@ -73,10 +73,10 @@ def _nearest(tops: list[Node]) -> Iterator[Node]:
         level = [one for node in level for one in sorted(node.children(), key=_order)]
 
 
-def _sums(memory: Memory, tops: list[Node]) -> dict[Node, _Sums]:
+def _sums(memory: Memory, tops: list[QuotaNode]) -> dict[QuotaNode, _Sums]:
     """Return the sums of each node of some trees."""
     promised = promised_to(memory)
-    found: dict[Node, _Sums] = {}
+    found: dict[QuotaNode, _Sums] = {}
     for node, _ in reversed(list(_walk(tops, 0))):
         mine = found.setdefault(node, _Sums())
         for one in [one for one in node.cells if matters(node, one)]:
@@ -99,7 +99,7 @@ def _pending(memory: Memory, name: QueueName) -> int:
     return here + sum(memory.aside.counted[key] for key in doors)
 
 
-def _told(memory: Memory, node: Node, depth: int, sums: _Sums, lending: Lending) -> TreeNode:
+def _told(memory: Memory, node: QuotaNode, depth: int, sums: _Sums, lending: Lending) -> TreeNode:
     activity = memory.objects.activity(QueueName(node.name)) if node.is_queue else None
     return TreeNode(
         kind="ClusterQueue" if node.is_queue else "Cohort",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from queueing.core.decisions import Admit, Cycle, Preempt
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.state.intake.surroundings import put_object
 from queueing.state.intake.workloads import observe_workload
 from queueing.state.memory.memory import Memory
@@ -27,7 +27,7 @@ CYCLES_MAX = 5
 NOT_TRIED = "what would change queues or preempt others is not tried"
 
 
-def why_not(memory: Memory, root: Node) -> str:
+def why_not(memory: Memory, root: QuotaNode) -> str:
     """Return why no change can be tried in a tree; empty if they can."""
     names = memory.queues_of(root)
     if memory.credits.any:
@@ -53,7 +53,7 @@ def _size(memory: Memory, names: Iterable[QueueName]) -> int:
     return sum(len(memory.workloads.behind.get(door, ())) for door in doors)
 
 
-def outcome(memory: Memory, root: Node, changed: Fact, workload: Key) -> tuple[str, list[str]]:
+def outcome(memory: Memory, root: QuotaNode, changed: Fact, workload: Key) -> tuple[str, list[str]]:
     """Return what becomes of a workload after a change: Admit, Preempt with victims, or Wait.
 
     Victims leave after each cycle. It is Wait also if a new engine would admit or evict anybody
@@ -94,7 +94,7 @@ def _left(fact: WorkloadFact, now: float) -> WorkloadFact:
     return replace(fact, admission=None, conditions=kept | said, checks=(), beside={})
 
 
-def _copy(memory: Memory, root: Node) -> Memory:
+def _copy(memory: Memory, root: QuotaNode) -> Memory:
     objects, names = memory.objects, memory.queues_of(root)
     made = Memory.empty(memory.settings)
     doors = [one for one in objects.local_queues.values() if one.cluster_queue in names]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from queueing.core.facts import LocalQueueFact, StopPolicy
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.reports.views import Charged, CohortView, PendingItem, QueueView, UsageHistory
 from queueing.state.memory.memory import Memory
 from queueing.state.memory.objects import Active
@@ -48,7 +48,7 @@ def history_of(turns: Turns, key: Key) -> UsageHistory | None:
     return UsageHistory(consumed=dict(account.history), updated=account.at, usage=usage)
 
 
-def _share(memory: Memory, node: Node) -> int:
+def _share(memory: Memory, node: QuotaNode) -> int:
     """Return the weighted share of a node; 0 without fair sharing."""
     return 0 if memory.settings.fair_sharing is None else weighted_share(node)
 
@@ -143,7 +143,7 @@ def shapes(memory: Memory, name: QueueName) -> tuple[int, int]:
 
 
 def _charged(
-    node: Node | None, sums: Mapping[FlavorResource, int], *, lends: bool
+    node: QuotaNode | None, sums: Mapping[FlavorResource, int], *, lends: bool
 ) -> dict[FlavorResource, Charged]:
     """Return what is charged, for every flavor-resource that has a quota or a charge.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.fair_sharing.shares import weighted_share
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.explain.lending import borrowed, lent_in
 
@@ -47,7 +47,7 @@ def balance(
     """Compute the balances of every node; `usage` is the reserved quota of each ClusterQueue."""
     tree = QuotaTree()
     names: dict[CohortName, None] = {}
-    leaves: dict[QueueName, Node] = {}
+    leaves: dict[QueueName, QuotaNode] = {}
     for cohort in sorted(cohorts, key=lambda one: one.name):
         tree.put_cohort(cohort)
         names |= dict.fromkeys(filter(None, (cohort.name, cohort.parent)))
@@ -73,7 +73,7 @@ def balance(
 
 
 def _balances(
-    node: Node, lent: Mapping[tuple[Node, FlavorResource], int]
+    node: QuotaNode, lent: Mapping[tuple[QuotaNode, FlavorResource], int]
 ) -> dict[FlavorResource, QuotaBalance]:
     return {
         resource: QuotaBalance(
@@ -86,7 +86,7 @@ def _balances(
     }
 
 
-def _declared(node: Node) -> set[FlavorResource]:
+def _declared(node: QuotaNode) -> set[FlavorResource]:
     """Return what the object itself gives a quota of, be it 0."""
     return {
         FlavorResource(flavors.flavor, resource)

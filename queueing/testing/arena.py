@@ -11,7 +11,7 @@ from queueing.core.names import FlavorName, Key, QueueName, name_of
 from queueing.core.nomination import World
 from queueing.core.ordering import queue_timestamp
 from queueing.core.queue_rules import Catalog, QueueRules
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.rounds import process_round
 from queueing.core.settings import Settings
@@ -102,7 +102,7 @@ class Arena:
         check(self.tree)
         return judgements
 
-    def _roots(self) -> frozenset[Node]:
+    def _roots(self) -> frozenset[QuotaNode]:
         return frozenset(self.tree.queue(name).root for name in self.rules)
 
     def head(self, workload: WorkloadFact, progress: Progress | None = None) -> Head:

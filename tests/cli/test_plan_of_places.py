@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner
 
 from queueing.cli.main import cli
-from queueing.cli.plan_places import Places
+from queueing.cli.plan_places import PlanPlaces
 from queueing.cli.plan_tables import difference
 from queueing.cli.topology.drawing import DRAWN
 from queueing.core.settings import Compatibility
@@ -193,7 +193,7 @@ def test_only_who_is_admitted_by_a_change_is_drawn_of_it() -> None:
         for each in (cluster, (*cluster, node("r2/n2", 1)))
     ]
     plans = [until_stable(one.facts, settings=one.settings, now=1.0) for one in worlds]
-    told = difference(*map(as_json, plans), places=Places(worlds[-1].facts))
+    told = difference(*map(as_json, plans), places=PlanPlaces(worlds[-1].facts))
     assert told.split("\n\n")[1].splitlines()[0] == "team/w, main x3 by rack, hostname"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.cli.plan_places import Places
+from queueing.cli.plan_places import PlanPlaces
 from queueing.cli.plan_tables import difference
 from queueing.core.settings import Compatibility
 from queueing.sim.documents import parse
@@ -69,7 +69,7 @@ def changes(before: list[str], after: list[str], quota: tuple[int, int] = (2, 2)
         reports.append(as_json(until_stable(world.facts, settings=world.settings, now=NOW)))
     return [
         " ".join(line.split())
-        for line in difference(*reports, places=Places()).splitlines()
+        for line in difference(*reports, places=PlanPlaces()).splitlines()
         if line
     ]
 

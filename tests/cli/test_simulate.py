@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from queueing.cli import live
 from queueing.cli.main import cli
-from queueing.cli.simulate.settings import Asked, studies_of
+from queueing.cli.simulate.settings import Options, studies_of
 from queueing.core.facts import Fact, Gone, Kind
 from queueing.core.settings import Compatibility, Settings
 from queueing.recording.codec import CodecError
@@ -219,7 +219,7 @@ def test_a_recording_is_decided_as_it_was_unless_told_otherwise(
     tmp_path: Path, given: Compatibility | None, decided: Compatibility
 ) -> None:
     settings = Settings(compatibility=Compatibility.KUEUE)
-    asked = Asked(
+    asked = Options(
         now=0.0,
         seed=None,
         compatibility=given,

@@ -4,7 +4,7 @@ import pytest
 
 from queueing.core.names import FlavorName
 from queueing.explain.layout import Tenant
-from queueing.explain.openings import Wanted, openings_of
+from queueing.explain.openings import WantedPods, openings_of
 from queueing.state.memory.memory import Memory
 from tests.explain.worlds import engine_of
 
@@ -36,7 +36,7 @@ def test_only_those_who_sit_in_a_domain_are_asked_how_many_pods_they_have_there(
         return pods(one, keys)
 
     monkeypatch.setattr(Tenant, "pods", counted)
-    wanted = Wanted(level="rack", count=1, pod=(), below=None)
+    wanted = WantedPods(level="rack", count=1, pod=(), below=None)
     found = openings_of(known, FlavorName("gpu"), wanted)
     assert [one.domain for one in found.openings] == ["a/r0", "a/r1", "a/r2"]
     assert len(asked) < 3 * NODES

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from queueing.core.decisions import PreemptionReason
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_contention import some_contention
@@ -153,7 +153,7 @@ def _reached(life: Life) -> Counter[str]:
     return seen
 
 
-def _paths(cluster: LivingCluster) -> dict[str, Sequence[Node]]:
+def _paths(cluster: LivingCluster) -> dict[str, Sequence[QuotaNode]]:
     """Return the cohorts above each queue, its own first."""
     tree = cluster.engine._memory.tree
     names = [queue.name for queue in cluster.queues() if tree.has_queue(queue.name)]

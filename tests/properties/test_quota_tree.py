@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort, quota
 from queueing.testing.trees import check, picture
@@ -72,7 +72,7 @@ def play(steps: Steps) -> QuotaTree:
     return tree
 
 
-def nodes(tree: QuotaTree) -> list[Node]:
+def nodes(tree: QuotaTree) -> list[QuotaNode]:
     found = [tree.queue(QueueName(name)) for name in QUEUES if tree.has_queue(QueueName(name))]
     above = [tree.cohort(CohortName(name)) for name in COHORTS]
     return found + [one for one in above if one is not None]

@@ -18,7 +18,7 @@ from queueing.core.facts import (
 )
 from queueing.core.flavor_quotas import FlavorPolicy, FlavorPreference, Fungibility, Quota
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, quota, workload
@@ -118,7 +118,7 @@ def worlds(draw: st.DrawFn) -> World:
     return World((*queues, *cohorts, *held), heads)
 
 
-def nodes(arena: Arena) -> list[Node]:
+def nodes(arena: Arena) -> list[QuotaNode]:
     queues = [arena.tree.queue(QueueName(name)) for name in NAMES]
     above = [cohort for queue in queues for cohort in queue.ancestors()]
     return list(dict.fromkeys([*queues, *above]))

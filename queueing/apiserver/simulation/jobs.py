@@ -11,7 +11,7 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 @dataclass(frozen=True, slots=True)
-class Pods:
+class PodCounts:
     """A Job's pods by what they are doing."""
 
     active: tuple[Object, ...]
@@ -30,11 +30,11 @@ class JobPlan:
     status: Object = field(default_factory=dict)
 
 
-def pods_of(pods: list[Object]) -> Pods:
+def pods_of(pods: list[Object]) -> PodCounts:
     """Sort a Job's pods by what they are doing."""
     living = [pod for pod in pods if _phase(pod) in ("Pending", "Running")]
     active = tuple(pod for pod in living if not metadata(pod).get("deletionTimestamp"))
-    return Pods(
+    return PodCounts(
         active=active,
         terminating=len(living) - len(active),
         ready=sum(1 for pod in active if is_ready(pod)),
@@ -96,7 +96,7 @@ def plan(job: Object, pods: list[Object], now: str, *, overdue: bool = False) ->
     return _running(job, spec, found, status)
 
 
-def _counts(job: Object, spec: Object, found: Pods) -> Object:
+def _counts(job: Object, spec: Object, found: PodCounts) -> Object:
     """Return the status with its counters; what is zero is left out, as the API does."""
     kept = ("conditions", "startTime", "completionTime", "completedIndexes")
     before = job.get("status") or {}
@@ -138,7 +138,7 @@ def set_condition(  # noqa: PLR0913, PLR0917 - the fields of a condition
     status["conditions"] = [*conditions, made]
 
 
-def _suspended(found: Pods, status: Object, now: str) -> JobPlan:
+def _suspended(found: PodCounts, status: Object, now: str) -> JobPlan:
     set_condition(status, "Suspended", "True", "JobSuspended", "Job suspended", now)
     status.pop("startTime", None)
     status.pop("active", None)
@@ -154,7 +154,7 @@ def _resume(job: Object, status: Object, now: str) -> None:
     status.setdefault("startTime", now)
 
 
-def _failed(found: Pods, status: Object, reason: str, now: str) -> JobPlan:
+def _failed(found: PodCounts, status: Object, reason: str, now: str) -> JobPlan:
     """Say first that the Job will fail; it has failed when its last pod is gone."""
     message = {
         "BackoffLimitExceeded": "Job has reached the specified backoff limit",
@@ -166,14 +166,14 @@ def _failed(found: Pods, status: Object, reason: str, now: str) -> JobPlan:
     return JobPlan(delete=found.active, status=status)
 
 
-def _is_complete(spec: Object, found: Pods, status: Object) -> bool:
+def _is_complete(spec: Object, found: PodCounts, status: Object) -> bool:
     completions = spec.get("completions")
     if completions is None:
         return bool(found.succeeded) and not found.active and not found.terminating
     return int(status.get("succeeded", 0)) >= int(completions)
 
 
-def _complete(found: Pods, status: Object, now: str) -> JobPlan:
+def _complete(found: PodCounts, status: Object, now: str) -> JobPlan:
     message = "Reached expected number of succeeded pods"
     set_condition(status, "SuccessCriteriaMet", "True", "CompletionsReached", message, now)
     if not found.active and not found.terminating:
@@ -182,7 +182,7 @@ def _complete(found: Pods, status: Object, now: str) -> JobPlan:
     return JobPlan(delete=found.active, status=status)
 
 
-def _running(job: Object, spec: Object, found: Pods, status: Object) -> JobPlan:
+def _running(job: Object, spec: Object, found: PodCounts, status: Object) -> JobPlan:
     parallelism, completions = int(spec.get("parallelism", 1)), spec.get("completions")
     wanted = parallelism
     if completions is not None:
@@ -205,7 +205,7 @@ def _creation(pod: Object) -> tuple[str, str]:
     return str(metadata(pod).get("creationTimestamp")), name_of(pod)
 
 
-def _free_indexes(spec: Object, found: Pods, status: Object) -> list[int]:
+def _free_indexes(spec: Object, found: PodCounts, status: Object) -> list[int]:
     taken = members(str(status.get("completedIndexes") or ""))
     taken |= {index for pod in found.active if (index := index_of(pod)) is not None}
     return [index for index in range(int(spec.get("completions") or 0)) if index not in taken]

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from queueing.cli.get.kinds import KINDS, SPELLINGS, Column, Listed, ListedKind
-from queueing.cli.get.matching import Wanted
+from queueing.cli.get.matching import Filter
 from queueing.cli.get.reading import everything
 from queueing.cli.get.states import State
 from queueing.cli.get.watching import changes
@@ -64,7 +64,7 @@ MANY = 10_000
 def command(kind: str, name: str, output: str, **options: Any) -> None:
     """List workloads, queues, cohorts or flavors, with how they stand."""
     listed = SPELLINGS.get(kind, kind)
-    wanted = Wanted(
+    wanted = Filter(
         name=name,
         queue=options["queue"],
         state=options["state"],
@@ -80,7 +80,7 @@ def command(kind: str, name: str, output: str, **options: Any) -> None:
         raise click.ClickException(str(error)) from error
 
 
-async def _list(kind: str, wanted: Wanted, output: str, options: Mapping[str, Any]) -> None:
+async def _list(kind: str, wanted: Filter, output: str, options: Mapping[str, Any]) -> None:
     listed = KINDS[kind]
     cluster = await load_cluster(options["kubeconfig"], options["context"])
     within = ""

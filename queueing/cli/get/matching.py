@@ -8,7 +8,7 @@ from queueing.cli.get.states import State, owners, state_of, why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Filter:
     """What an object must be to be listed; what is empty does not matter."""
 
     name: str = ""

@@ -93,14 +93,16 @@ def command(
     anywhere. The same input and seed give the same result.
     """
     from queueing.cli.simulate.progress import told  # noqa: PLC0415 - slow to import
-    from queueing.cli.simulate.settings import Asked, studies_of  # noqa: PLC0415 - with it
+    from queueing.cli.simulate.settings import Options, studies_of  # noqa: PLC0415 - with it
     from queueing.cli.simulate.tables import table  # noqa: PLC0415 - with it
     from queueing.sim.simulation.report import Report, plain  # noqa: PLC0415 - with it
     from queueing.sim.simulation.study import simulate  # noqa: PLC0415 - with it
     from queueing.sim.yaml_text import ManifestError  # noqa: PLC0415 - with it
 
     _check(scenario, against, options)
-    asked = Asked(compatibility=Compatibility(compatibility) if compatibility else None, **options)
+    asked = Options(
+        compatibility=Compatibility(compatibility) if compatibility else None, **options
+    )
     runs = []
     try:
         for study in studies_of([scenario] if against is None else [scenario, against], asked):

@@ -36,7 +36,7 @@ OF_TRACES = "trace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Options:
     """Options of the command."""
 
     now: float
@@ -57,7 +57,7 @@ class Asked:
         return self.trace if self.trace is not None and self.trace.endswith(SUFFIXES) else None
 
 
-def studies_of(scenarios: Sequence[str | None], asked: Asked) -> Iterator[Study]:
+def studies_of(scenarios: Sequence[str | None], asked: Options) -> Iterator[Study]:
     """Yield the study of each scenario, with the trace or the past that goes with it.
 
     Raises ManifestError and UsageProblem.
@@ -69,7 +69,7 @@ def studies_of(scenarios: Sequence[str | None], asked: Asked) -> Iterator[Study]
         yield _study(scenario, seeded, _start(base, documents, asked), asked)
 
 
-def _study(scenario: str | None, plan: Plan, start: "_Start", asked: Asked) -> Study:
+def _study(scenario: str | None, plan: Plan, start: "_Start", asked: Options) -> Study:
     facts, arrivals = start.facts, [*start.arrivals, *generated(plan, start.begins)]
     if asked.trace is not None and asked.recording is None:
         added, traced = _traced(asked.trace, asked, plan, bare=scenario is None)
@@ -89,7 +89,7 @@ def _study(scenario: str | None, plan: Plan, start: "_Start", asked: Asked) -> S
     return study
 
 
-def _base(asked: Asked) -> Recorded | list[Document]:
+def _base(asked: Options) -> Recorded | list[Document]:
     """Return what scenarios are laid over: a recording, or the objects of a cluster, if any.
 
     It is read once, so that two scenarios are compared on the same.
@@ -113,7 +113,7 @@ class _Start:
     arrivals: Sequence[Arrival] = ()
 
 
-def _start(base: Recorded | list[Document], documents: list[Document], asked: Asked) -> _Start:
+def _start(base: Recorded | list[Document], documents: list[Document], asked: Options) -> _Start:
     """Lay the objects of a scenario over what there is: they replace those of the same name."""
     if isinstance(base, Recorded):
         return _of_recording(base, documents, asked)
@@ -132,7 +132,7 @@ def _start(base: Recorded | list[Document], documents: list[Document], asked: As
     )
 
 
-def _of_recording(recorded: Recorded, documents: list[Document], asked: Asked) -> _Start:
+def _of_recording(recorded: Recorded, documents: list[Document], asked: Options) -> _Start:
     compatibility = asked.compatibility or recorded.settings.compatibility
     added = _world(documents, asked, compatibility).facts if documents else ()
     given = {identity(one) for one in added}
@@ -157,7 +157,7 @@ def _with_a_queue(arrivals: Sequence[Arrival], facts: Sequence[Fact | CreditFact
 
 
 def _world(
-    documents: Sequence[Document], asked: Asked, compatibility: Compatibility | None
+    documents: Sequence[Document], asked: Options, compatibility: Compatibility | None
 ) -> Intake:
     return read_world(
         documents,
@@ -167,12 +167,14 @@ def _world(
     )
 
 
-def _name(scenario: str | None, asked: Asked) -> str:
+def _name(scenario: str | None, asked: Options) -> str:
     parts = [Path(one).name for one in (scenario, asked.trace) if one]
     return " with ".join(parts) or "the cluster's past"
 
 
-def _traced(file: str, asked: Asked, plan: Plan, *, bare: bool) -> tuple[list[Fact], list[Arrival]]:
+def _traced(
+    file: str, asked: Options, plan: Plan, *, bare: bool
+) -> tuple[list[Fact], list[Arrival]]:
     """Return the jobs of a trace and, without a scenario, a queue as large as its machine."""
     mapped = plan.mapped or Mapped(queue=Key(f"{OF_TRACES}/{OF_TRACES}"))
     if plan.mapped is None and not bare:

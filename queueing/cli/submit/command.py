@@ -15,7 +15,7 @@ from queueing.cli.output import UsageProblem, objects
 from queueing.cli.reaching import of_a_cluster, reaching_it
 from queueing.cli.resolving import resource_of
 from queueing.cli.submit.following import Following
-from queueing.cli.submit.jobs import Asked, Container, job_of, queued, requests_of
+from queueing.cli.submit.jobs import Container, QueueingOptions, job_of, queued, requests_of
 from queueing.clock import SystemClock
 from queueing.kube.client import Client
 from queueing.kube.config import load_cluster
@@ -147,8 +147,8 @@ async def _submit(written: Sequence[dict[str, Any]], options: Mapping[str, Any])
     return all(one.result() for one in following)
 
 
-def _asked(namespace: str, options: Mapping[str, Any]) -> Asked:
-    return Asked(
+def _asked(namespace: str, options: Mapping[str, Any]) -> QueueingOptions:
+    return QueueingOptions(
         namespace=namespace,
         queue=options["queue"],
         priority=options["priority"],

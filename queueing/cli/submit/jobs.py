@@ -16,7 +16,7 @@ Wire = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class QueueingOptions:
     """How the objects are to be queued; what is empty is left as it is."""
 
     namespace: str
@@ -80,7 +80,7 @@ def _limits(requests: Mapping[str, str]) -> Wire:
     return {name: amount for name, amount in requests.items() if "/" in name}
 
 
-def queued(value: Mapping[str, Any], asked: Asked) -> Wire:
+def queued(value: Mapping[str, Any], asked: QueueingOptions) -> Wire:
     """Return an object with the labels by which it is queued as asked; a Job is suspended."""
     metadata = dict(value["metadata"])
     metadata.setdefault("namespace", asked.namespace)

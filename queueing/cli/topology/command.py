@@ -17,7 +17,7 @@ from queueing.core.settings import Compatibility
 from queueing.core.topology.requests import Requests, in_order
 from queueing.core.topology.tree import Tree
 from queueing.explain.layout import Layout, flavors_of, layout_of
-from queueing.explain.openings import Openings, Wanted, openings_of
+from queueing.explain.openings import Openings, WantedPods, openings_of
 from queueing.sim.intake import read_configuration, read_world
 from queueing.sim.world import SimulatedCluster
 from queueing.sim.yaml_text import ManifestError
@@ -124,7 +124,7 @@ def _openings(
         raise UsageProblem(
             f"the topology of flavor {flavor} has no level {level}; it has {', '.join(known)}"
         )
-    wanted = Wanted(level=level, count=options["count"], pod=pod, below=options["below"])
+    wanted = WantedPods(level=level, count=options["count"], pod=pod, below=options["below"])
     return openings_of(memory, flavor, wanted)
 
 

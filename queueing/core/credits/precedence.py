@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.names import FlavorResource, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 
 
@@ -26,16 +26,16 @@ class Precedence:
     def __init__(self, tree: QuotaTree) -> None:
         self._tree = tree
         self._shares = Shares()
-        self._served: list[tuple[Node, Mapping[FlavorResource, int]]] = []
+        self._served: list[tuple[QuotaNode, Mapping[FlavorResource, int]]] = []
         """Queues served whose shares are not computed yet: in many rounds they are not needed."""
-        self._next: dict[Node, tuple[Share, Node]] = {}
+        self._next: dict[QuotaNode, tuple[Share, QuotaNode]] = {}
         """Cohort → the smallest such share of its children, and the child that has it."""
 
-    def served(self, queue: Node, usage: Mapping[FlavorResource, int]) -> None:
+    def served(self, queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> None:
         """Note that a workload of a queue in which others wait was admitted with this usage."""
         self._served.append((queue, usage))
 
-    def stands_back(self, queue: Node, usage: Mapping[FlavorResource, int]) -> bool:
+    def stands_back(self, queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> bool:
         """Say whether a head must be passed over, because a served queue's next share is smaller.
 
         `usage` is what the head would add to its queue's usage.
@@ -54,7 +54,7 @@ class Precedence:
                 return True
         return False
 
-    def _measure(self, queue: Node, usage: Mapping[FlavorResource, int]) -> None:
+    def _measure(self, queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> None:
         for node, share in self._shares_with(queue, usage):
             parent = node.parent
             if parent is None:
@@ -64,8 +64,8 @@ class Precedence:
                 self._next[parent] = share, node
 
     def _shares_with(
-        self, queue: Node, usage: Mapping[FlavorResource, int]
-    ) -> list[tuple[Node, Share]]:
+        self, queue: QuotaNode, usage: Mapping[FlavorResource, int]
+    ) -> list[tuple[QuotaNode, Share]]:
         """Return the shares of the nodes from a queue up to below the root, with added usage."""
         own = (queue, self._shares.of(queue, usage))
         if queue.parent is None or queue.parent.parent is None:

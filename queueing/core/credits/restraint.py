@@ -14,7 +14,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key
 from queueing.core.quantities import quantity
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.sharing import Use, added
 
 
@@ -58,7 +58,7 @@ class Uses:
 class Restraint:
     """The rule in one ClusterQueue, and what the workloads that it concerns hold there."""
 
-    node: Node
+    node: QuotaNode
     min_priority: int
     _held: Uses = field(default_factory=Uses)
     """What is held by workloads that are charged, and by those that the present round admitted."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from queueing.core.fair_sharing.shares import Share, Shares
 from queueing.core.holders import Holder
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 Place = tuple[int, float, bool, tuple[object, ...], str]
 """Sorts ascending: larger share first, a cohort before a queue, the better candidate, name."""
@@ -17,7 +17,7 @@ class RankedCandidate(NamedTuple):
     """A possible victim: its place among those of other queues, and its queue."""
 
     place: tuple[object, ...]
-    node: Node
+    node: QuotaNode
     holder: Holder
 
 
@@ -28,7 +28,7 @@ class CandidateQueue:
     Where LocalQueues take turns, the best is not the one with the smallest `place`.
     """
 
-    node: Node
+    node: QuotaNode
     candidates: list[RankedCandidate] = field(default_factory=list)
 
 
@@ -40,15 +40,15 @@ class CandidateQueues:
     computed anew when `changed` is called for a queue on whose path usage changed.
     """
 
-    own: Node
+    own: QuotaNode
     candidates: InitVar[Sequence[RankedCandidate]]
     shares: Shares
-    _own_path: frozenset[Node] = field(init=False)
-    _known: dict[Node, Share] = field(default_factory=dict)
-    _versions: dict[Node, int] = field(default_factory=dict)
-    _heaps: dict[Node, list[tuple[Place, int, Node]]] = field(default_factory=dict)
-    _queues: dict[Node, CandidateQueue] = field(default_factory=dict)
-    _members: dict[Node, dict[Node, None]] = field(default_factory=dict)
+    _own_path: frozenset[QuotaNode] = field(init=False)
+    _known: dict[QuotaNode, Share] = field(default_factory=dict)
+    _versions: dict[QuotaNode, int] = field(default_factory=dict)
+    _heaps: dict[QuotaNode, list[tuple[Place, int, QuotaNode]]] = field(default_factory=dict)
+    _queues: dict[QuotaNode, CandidateQueue] = field(default_factory=dict)
+    _members: dict[QuotaNode, dict[QuotaNode, None]] = field(default_factory=dict)
 
     def __post_init__(self, candidates: Sequence[RankedCandidate]) -> None:
         self._own_path = frozenset((self.own, *self.own.ancestors()))
@@ -74,7 +74,7 @@ class CandidateQueues:
         queue = self._queues.get(node)
         return queue if queue is not None and queue.candidates else None
 
-    def changed(self, queue: Node) -> None:
+    def changed(self, queue: QuotaNode) -> None:
         """Forget the shares of all nodes on the path of a queue, because its usage changed."""
         path = [queue, *queue.ancestors()]
         for node in path:
@@ -85,14 +85,14 @@ class CandidateQueues:
             if parent in self._heaps and not self._is_spent(node):
                 heappush(self._heaps[parent], (self._place(node), version, node))
 
-    def share(self, node: Node) -> Share:
+    def share(self, node: QuotaNode) -> Share:
         """Return a node's share at the present usage."""
         found = self._known.get(node)
         if found is None:
             found = self._known[node] = self.shares.of(node)
         return found
 
-    def _enroll(self, queue: Node) -> None:
+    def _enroll(self, queue: QuotaNode) -> None:
         """Add a queue to the members of its cohort, and that to those of its parent, and so on."""
         child = queue
         for cohort in queue.ancestors():
@@ -102,7 +102,7 @@ class CandidateQueues:
             members[child] = None
             child = cohort
 
-    def _highest(self, cohort: Node) -> Node | None:
+    def _highest(self, cohort: QuotaNode) -> QuotaNode | None:
         """Return the child with the largest share; children without candidates leave the heap."""
         heap = self._heaps.get(cohort)
         if heap is None:
@@ -119,7 +119,7 @@ class CandidateQueues:
             heappop(heap)
         return None
 
-    def _is_spent(self, child: Node) -> bool:
+    def _is_spent(self, child: QuotaNode) -> bool:
         if child.is_queue:
             queue = self._queues.get(child)
             if queue is None or not queue.candidates:
@@ -127,7 +127,7 @@ class CandidateQueues:
             return child is not self.own and not self.share(child)[1]
         return child not in self._own_path and not self.share(child)[1]
 
-    def _place(self, child: Node) -> Place:
+    def _place(self, child: QuotaNode) -> Place:
         """Return the place of a child in the heap of its cohort."""
         infinite, value = self.share(child)
         first = self._queues[child].candidates[0].place if child.is_queue else ()

@@ -8,7 +8,7 @@ from itertools import chain
 from queueing.core.entries import Entry
 from queueing.core.fair_sharing.shares import Shares
 from queueing.core.names import FlavorResource, QueueName, Uid
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Settings
 
@@ -35,14 +35,14 @@ class _Tournament:
     tree: QuotaTree
     settings: Settings
     _shares: Shares = field(default_factory=Shares)
-    _several: set[Node] = field(default_factory=set)
+    _several: set[QuotaNode] = field(default_factory=set)
     """The queues that more than one entry is of."""
-    _games: dict[Node, list[tuple[Score, Entry]]] = field(default_factory=dict)
+    _games: dict[QuotaNode, list[tuple[Score, Entry]]] = field(default_factory=dict)
     """By cohort; a queue without one has a game of its own."""
 
     def play(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Return the winners of each tree: the first, then that of the others, and so on."""
-        games, seen = self._games, set[Node]()
+        games, seen = self._games, set[QuotaNode]()
         for one in entries:
             queue = one.node
             games.setdefault(queue.parent or queue, []).append((self._score(queue, one), one))
@@ -59,11 +59,11 @@ class _Tournament:
         )
         return chain.from_iterable(map(self._winners, roots))
 
-    def _winners(self, root: Node) -> Iterator[Entry]:
+    def _winners(self, root: QuotaNode) -> Iterator[Entry]:
         final = self._games[root]
         while final:
             winner = final.pop(0)[1]
-            queue, path = winner.node, list[Node]()
+            queue, path = winner.node, list[QuotaNode]()
             if (queue.parent or root) is not root:
                 path = [above for above in queue.ancestors() if above is not root]
             for node in path:
@@ -75,21 +75,21 @@ class _Tournament:
                 if self._games[node]:
                     self._send_up(node)
 
-    def _play_again(self, queue: Node) -> None:
+    def _play_again(self, queue: QuotaNode) -> None:
         """Let the entries of a queue whose usage changed compete with their new scores."""
         game = self._games[queue.parent or queue]
         game[:] = sorted(
             (self._score(queue, one) if one.node is queue else score, one) for score, one in game
         )
 
-    def _send_up(self, cohort: Node) -> None:
+    def _send_up(self, cohort: QuotaNode) -> None:
         """Enter the best entry of a cohort in the game of its parent, if it has one."""
         if cohort.parent is not None:
             best = self._games[cohort][0][1]
             parents = self._games.setdefault(cohort.parent, [])
             insort(parents, (self._score(cohort, best), best))
 
-    def _score(self, child: Node, entry: Entry) -> Score:
+    def _score(self, child: QuotaNode, entry: Entry) -> Score:
         """Return the score of a child of a cohort with the entry's usage added."""
         node, usage, head = entry.node, entry.usage, entry.head
         settings, fair = self.settings, self.settings.fair_sharing
@@ -113,7 +113,7 @@ class _Tournament:
         )
 
 
-def _borrows_with(queue: Node, usage: Mapping[FlavorResource, int]) -> bool:
+def _borrows_with(queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> bool:
     """Say whether a queue would borrow any of what it would use more."""
     for resource, amount in usage.items():
         cell = queue.cells.get(resource) or queue.cell(resource)

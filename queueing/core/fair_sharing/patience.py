@@ -7,7 +7,7 @@ from math import inf
 
 from queueing.core.fair_sharing.shares import Share
 from queueing.core.holders import Holder
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Patience:
     settled_by: float = inf
     """A workload that reserved quota after this time must not be preempted by shares."""
 
-    def demanded(self, share: Share, mine: Node, theirs: Node) -> Share:
+    def demanded(self, share: Share, mine: QuotaNode, theirs: QuotaNode) -> Share:
         """Return the preemptor's share times the hysteresis, to be compared with the victim's."""
         if self.hysteresis == 1 or (mine.bend is None and theirs.bend is None):
             return share
@@ -33,5 +33,5 @@ class Patience:
 
 
 NO_PATIENCE = Patience()
-Patiences = Mapping[Node, Patience]
+Patiences = Mapping[QuotaNode, Patience]
 """Root of a tree → its patience; a tree that is not included has none."""

@@ -13,14 +13,14 @@ from queueing.core.fair_sharing.candidate_queues import (
 )
 from queueing.core.fair_sharing.patience import NO_PATIENCE, Patience
 from queueing.core.fair_sharing.shares import Share, Shares
-from queueing.core.fair_sharing.sparing import Balance, Rules, below_common, spare_fairly
+from queueing.core.fair_sharing.sparing import Fairness, Rules, below_common, spare_fairly
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.candidates import eligible, takes_turns, turn
 from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import FairSharing
 
@@ -127,7 +127,7 @@ class _Search:
         if not self.fits:
             return [], frozenset()
         if self._query.preemptor.thorough:
-            balance = Balance(self._query, self._tree, self._room, self._rules)
+            balance = Fairness(self._query, self._tree, self._room, self._rules)
             kept = spare_fairly(self.targets, balance, self._room)
             return kept, frozenset(one.holder.uid for one in kept if balance.lets_return(one))
         self._room.leave()
@@ -222,7 +222,7 @@ def _candidates(query: Query, holders: Holders) -> list[RankedCandidate]:
     return found
 
 
-def _exposed(query: Query) -> Iterator[tuple[Node, PreemptionPolicy]]:
+def _exposed(query: Query) -> Iterator[tuple[QuotaNode, PreemptionPolicy]]:
     own, policies = query.preemptor.node, query.preemptor.policies
     if policies.within_cluster_queue is not PreemptionPolicy.NEVER:
         yield own, policies.within_cluster_queue

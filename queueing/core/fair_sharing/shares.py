@@ -5,7 +5,7 @@ from math import ceil
 from types import MappingProxyType
 
 from queueing.core.names import FlavorResource, ResourceName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 MAX_SHARE = 2**63 - 1
 """What the status shows for a node of weight zero that borrows."""
@@ -28,9 +28,9 @@ class Shares:
     __slots__ = ("_lendable",)
 
     def __init__(self) -> None:
-        self._lendable: dict[Node, dict[ResourceName, int]] = {}
+        self._lendable: dict[QuotaNode, dict[ResourceName, int]] = {}
 
-    def of(self, node: Node, more: Mapping[FlavorResource, int] = NO_USAGE) -> Share:
+    def of(self, node: QuotaNode, more: Mapping[FlavorResource, int] = NO_USAGE) -> Share:
         """Return a node's share at its present usage plus `more`, in thousandths.
 
         It is the largest over resources of borrowed / lendable by the parent, each summed over
@@ -62,7 +62,7 @@ class Shares:
             return (1, largest) if largest else NO_SHARE
         return 0, largest / divisor
 
-    def _lendable_of(self, parent: Node) -> dict[ResourceName, int]:
+    def _lendable_of(self, parent: QuotaNode) -> dict[ResourceName, int]:
         """Return what a parent could use of each resource, summed over all flavors of its tree."""
         found: dict[ResourceName, int] = {}
         for resource in list(parent.root.cells):
@@ -72,7 +72,7 @@ class Shares:
         return found
 
 
-def weighted_share(node: Node) -> int:
+def weighted_share(node: QuotaNode) -> int:
     """Return `status.fairSharing.weightedShare` of a queue or cohort."""
     infinite, value = Shares().of(node)
     return MAX_SHARE if infinite else ceil(value)

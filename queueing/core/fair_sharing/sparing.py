@@ -16,7 +16,7 @@ from queueing.core.holders import Holder
 from queueing.core.names import Uid
 from queueing.core.preemption.query import Query, Target
 from queueing.core.preemption.room import Room
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 
 
@@ -40,21 +40,21 @@ class Level:
     Their shares are compared directly below that cohort: `mine` is its child above the preemptor.
     """
 
-    mine: Node
+    mine: QuotaNode
     shares: Shares
-    stands: dict[Node, dict[Uid, Holder]] = field(default_factory=dict)
+    stands: dict[QuotaNode, dict[Uid, Holder]] = field(default_factory=dict)
     """Child of the cohort → the victims below it."""
     _floor: Share | None = None
     """A lower bound of the shares of these children, which only rise as victims are spared."""
     _judged: tuple[Share, bool] | None = None
     """The preemptor's share at the last `is_fair`, with its answer, for the same victims."""
 
-    def put(self, theirs: Node, holder: Holder) -> None:
+    def put(self, theirs: QuotaNode, holder: Holder) -> None:
         """Add a victim."""
         self.stands.setdefault(theirs, {})[holder.uid] = holder
         self._floor = self._judged = None
 
-    def drop(self, theirs: Node, holder: Holder) -> None:
+    def drop(self, theirs: QuotaNode, holder: Holder) -> None:
         """Remove a victim that is spared."""
         del self.stands[theirs][holder.uid]
         if not self.stands[theirs]:
@@ -77,7 +77,7 @@ class Level:
             self._judged = new, fair
         return self._judged[1]
 
-    def _is_fair_to(self, theirs: Node, share: Share, *, room: Room, rules: Rules) -> bool:
+    def _is_fair_to(self, theirs: QuotaNode, share: Share, *, room: Room, rules: Rules) -> bool:
         new = rules.patience.demanded(self.shares.of(self.mine), self.mine, theirs)
         return (
             new < share
@@ -85,7 +85,7 @@ class Level:
             or (rules.initial and self._all_larger(new, theirs, room))
         )
 
-    def _all_larger(self, new: Share, theirs: Node, room: Room) -> bool:
+    def _all_larger(self, new: Share, theirs: QuotaNode, room: Room) -> bool:
         """Say whether a child's share with any one of its victims back is larger than `new`."""
         for holder in self.stands[theirs].values():
             room.restore(holder)
@@ -97,7 +97,7 @@ class Level:
 
 
 @dataclass(slots=True, eq=False)
-class Balance:
+class Fairness:
     """Whether the rules hold for all victims at the present usage, with the preemptor charged."""
 
     query: Query
@@ -105,7 +105,7 @@ class Balance:
     room: Room
     rules: Rules
     _shares: Shares = field(default_factory=Shares)
-    _levels: dict[Node, Level] = field(default_factory=dict)
+    _levels: dict[QuotaNode, Level] = field(default_factory=dict)
 
     def put(self, target: Target) -> None:
         """Add a victim."""
@@ -145,11 +145,11 @@ class Balance:
         queue, usage = self.tree.queue(target.holder.queue), target.holder.usage
         return not any(queue.borrowing_with(one, usage[one]) for one in contested if one in usage)
 
-    def _sides(self, target: Target) -> tuple[Node, Node]:
+    def _sides(self, target: Target) -> tuple[QuotaNode, QuotaNode]:
         return below_common(self.query.preemptor.node, self.tree.queue(target.holder.queue))
 
 
-def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> list[Target]:
+def spare_fairly(targets: Sequence[Target], balance: Fairness, room: Room) -> list[Target]:
     """Return the victims that are needed, or none if the preemption cannot be made fair.
 
     Victims are spared from the last chosen to the first; the preemptor stays charged. One without
@@ -181,9 +181,9 @@ def spare_fairly(targets: Sequence[Target], balance: Balance, room: Room) -> lis
     return list(kept.values()) if fair else []
 
 
-def below_common(own: Node, other: Node) -> tuple[Node, Node]:
+def below_common(own: QuotaNode, other: QuotaNode) -> tuple[QuotaNode, QuotaNode]:
     """Return the two children of the lowest common cohort of two queues that are above these."""
-    below: dict[Node, Node] = {}
+    below: dict[QuotaNode, QuotaNode] = {}
     child = own
     for cohort in own.ancestors():
         below[cohort] = child

@@ -10,7 +10,7 @@ from queueing.core.flavors.grades import FIT, NO_CANDIDATES, NO_FIT, Grade, Rank
 from queueing.core.names import FlavorName, FlavorResource, PodSetName, ResourceName
 from queueing.core.outline import Ask, PodSetGroup, search_place
 from queueing.core.queue_rules import QueueRules
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.reasons import (
     Excess,
     Obstacle,
@@ -62,7 +62,7 @@ class Search:
     """
 
     rules: QueueRules
-    node: Node
+    node: QuotaNode
     settings: Settings
     oracle: Oracle | None = None
     commons: Commons | None = None

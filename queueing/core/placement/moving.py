@@ -22,7 +22,7 @@ from queueing.core.placement.placing import Placing
 from queueing.core.placement.pods import Wanted, used_at, wanted_places
 from queueing.core.preemption.query import Target
 from queueing.core.preemption.room import needed
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.stakes import Stake
 from queueing.core.topology.assignment import Assignment as Placement
@@ -68,7 +68,7 @@ class Opening(NamedTuple):
 class Moving:
     """Finds whom to move for one head, on the usage of the tree as it is."""
 
-    node: Node
+    node: QuotaNode
     """The head's queue."""
     priority: int
     tree: QuotaTree

@@ -25,7 +25,7 @@ from queueing.core.topology.counts import Known
 from queueing.core.topology.nearness import home
 from queueing.core.topology.placement import Places, place, placements, unplaced
 from queueing.core.topology.requests import Placeable, PodSetRequest, in_order
-from queueing.core.topology.searching import Terms, fitting
+from queueing.core.topology.searching import SearchTerms, fitting
 
 NOBODY: Wanted = MappingProxyType({})
 NOT_IN_SLICES = "topology is not supported with ElasticJobsViaWorkloadSlices"
@@ -56,8 +56,8 @@ class Placing:
         self._rules, self._tree = rules, tree
         self._standing, self._grows_in_place = standing, settings.grows_in_place
         self._as_kueue = settings.compatibility is Compatibility.KUEUE
-        self._now = Terms(profile=settings.placement)
-        self._when_empty = Terms(profile=settings.placement, empty=True)
+        self._now = SearchTerms(profile=settings.placement)
+        self._when_empty = SearchTerms(profile=settings.placement, empty=True)
 
     def complete(self, answer: Assignment) -> None:
         """Find places for all pods of an assignment, or lower its grade.
@@ -137,7 +137,7 @@ class Placing:
         size = max((layer.size for layer in one.topology.slices), default=1)
         return self.room(flavor, one)[domain] >= one.count - one.count % max(size, 1)
 
-    def _find(self, wanted: Wanted, terms: Terms) -> Places:
+    def _find(self, wanted: Wanted, terms: SearchTerms) -> Places:
         return place(self._tree.forest, wanted, terms)
 
     def wanted(self, answer: Assignment) -> Wanted:

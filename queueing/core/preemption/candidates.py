@@ -14,7 +14,7 @@ from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName
 from queueing.core.preemption.cost import cost, is_protected, weighs
 from queueing.core.preemption.query import Preemptor, Query, allows
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 
 class Variant(Enum):
@@ -39,19 +39,19 @@ class Candidate(NamedTuple):
     """A possible victim; `common` is the lowest cohort above both it and the preemptor."""
 
     holder: Holder
-    node: Node
+    node: QuotaNode
     variant: Variant
-    common: Node | None
+    common: QuotaNode | None
 
 
 class CandidateSource(NamedTuple):
     """A queue that has candidates, the policy that exposes them, and by which right."""
 
-    node: Node
+    node: QuotaNode
     policy: PreemptionPolicy
     variant: Variant | None
     """None if it depends on the candidate: one of the two RECLAIM variants."""
-    common: Node | None
+    common: QuotaNode | None
 
 
 class Candidates:
@@ -119,7 +119,7 @@ class Candidates:
         )
 
 
-def takes_turns(query: Query, node: Node) -> bool:
+def takes_turns(query: Query, node: QuotaNode) -> bool:
     """Say whether the candidates of a queue are sorted by the usage of their LocalQueues first."""
     return query.preemptor.takes_turns(QueueName(node.name))
 
@@ -143,7 +143,7 @@ def _sources(query: Query) -> Iterator[CandidateSource]:
         yield CandidateSource(own, policies.within_cluster_queue, Variant.SAME_QUEUE, None)
     if policies.reclaim_within_cohort is PreemptionPolicy.NEVER:
         return
-    right: dict[Node, Variant | None] = {}
+    right: dict[QuotaNode, Variant | None] = {}
     advantage, remaining = _fits_in_quota(own, query.requests)
     for cohort in own.ancestors():
         right[cohort] = Variant.HIERARCHICAL if advantage else None
@@ -155,9 +155,9 @@ def _sources(query: Query) -> Iterator[CandidateSource]:
             yield CandidateSource(node, policies.reclaim_within_cohort, right[common], common)
 
 
-def still_borrows(node: Node, common: Node, contested: Sequence[FlavorResource]) -> bool:
+def still_borrows(node: QuotaNode, common: QuotaNode, contested: Sequence[FlavorResource]) -> bool:
     """Say whether a queue, and all cohorts above it up to below the common one, borrow."""
-    below: Node | None = node
+    below: QuotaNode | None = node
     while below is not None and below is not common:
         if not below.borrows(contested):
             return False
@@ -189,7 +189,7 @@ def _variant(preemptor: Preemptor, holder: Holder) -> Variant:
 
 
 def _fits_in_quota(
-    node: Node, requests: Mapping[FlavorResource, int]
+    node: QuotaNode, requests: Mapping[FlavorResource, int]
 ) -> tuple[bool, dict[FlavorResource, int]]:
     """Say whether a subtree's quota covers the requests, and what remains for its parent."""
     remaining: dict[FlavorResource, int] = {}

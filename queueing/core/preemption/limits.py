@@ -8,7 +8,7 @@ allowed when no other victim is leaving.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Bound:
     leaving: int
 
 
-Bounds = Mapping[Node, Bound]
+Bounds = Mapping[QuotaNode, Bound]
 """The nodes that have a limit."""
 
 
@@ -28,10 +28,10 @@ class Departures:
     """Counts, for the length of a round, the victims below each node that has a limit."""
 
     bounds: Bounds
-    _issued: dict[Node, int] = field(default_factory=dict)
-    _closed: set[Node] = field(default_factory=set)
+    _issued: dict[QuotaNode, int] = field(default_factory=dict)
+    _closed: set[QuotaNode] = field(default_factory=set)
 
-    def allow(self, queues: Iterable[Node]) -> bool:
+    def allow(self, queues: Iterable[QuotaNode]) -> bool:
         """Say whether a victim of each of these queues may leave, all of them together.
 
         If not, no victim below the nodes concerned may leave for the rest of the round. Otherwise
@@ -43,18 +43,18 @@ class Departures:
             self._closed.update(counts)
         return fits
 
-    def note(self, queues: Iterable[Node]) -> None:
+    def note(self, queues: Iterable[QuotaNode]) -> None:
         """Count one victim of each of these queues as leaving."""
         for node, count in self._below(queues).items():
             self._issued[node] = self._issued.get(node, 0) + count
 
-    def _has_room(self, node: Node, count: int) -> bool:
+    def _has_room(self, node: QuotaNode, count: int) -> bool:
         bound = self.bounds[node]
         leaving = bound.leaving + self._issued.get(node, 0)
         return node not in self._closed and (not leaving or leaving + count <= bound.most)
 
-    def _below(self, queues: Iterable[Node]) -> dict[Node, int]:
-        counts: dict[Node, int] = {}
+    def _below(self, queues: Iterable[QuotaNode]) -> dict[QuotaNode, int]:
+        counts: dict[QuotaNode, int] = {}
         if not self.bounds:
             return counts
         for queue in queues:

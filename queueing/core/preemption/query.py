@@ -8,7 +8,7 @@ from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.holders import Holder, Holders
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.preemption.reach import Reach
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.values import value
 
@@ -19,7 +19,7 @@ class Preemptor:
 
     priority: int
     timestamp: float
-    node: Node
+    node: QuotaNode
     policies: Preemption
     takes_turns: Callable[[QueueName], bool] = lambda _: False
     """Says whether LocalQueues take turns in a queue: its candidates are sorted by their usage

@@ -13,7 +13,7 @@ from math import inf
 from queueing.core.facts import Preemption, PreemptionPolicy
 from queueing.core.holders import ByPriority, Holders
 from queueing.core.names import FlavorResource, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 NOTHING: Mapping[int, int] = {}
 
@@ -27,10 +27,10 @@ class Reach:
     """
 
     by_shares: bool = True
-    _borrowing: dict[Node, dict[Node, None]] = field(default_factory=dict)
-    _exposed: dict[Node, dict[FlavorResource, dict[int, int]]] = field(default_factory=dict)
+    _borrowing: dict[QuotaNode, dict[QuotaNode, None]] = field(default_factory=dict)
+    _exposed: dict[QuotaNode, dict[FlavorResource, dict[int, int]]] = field(default_factory=dict)
 
-    def borrowing(self, root: Node) -> Mapping[Node, None]:
+    def borrowing(self, root: QuotaNode) -> Mapping[QuotaNode, None]:
         """Return the queues of a tree that borrow anything."""
         found = self._borrowing.get(root)
         if found is None:
@@ -40,7 +40,7 @@ class Reach:
 
     def most(
         self,
-        node: Node,
+        node: QuotaNode,
         resource: FlavorResource,
         priority: int,
         policies: Preemption,
@@ -63,7 +63,7 @@ class Reach:
             most = min(most, cell.quota - cell.usage + own)
         return max(free + own, most)
 
-    def _all(self, root: Node, holders: Holders) -> ByPriority:
+    def _all(self, root: QuotaNode, holders: Holders) -> ByPriority:
         """Return what may be preempted in all queues of a tree that borrow, by priority."""
         found = self._exposed.get(root)
         if found is None:

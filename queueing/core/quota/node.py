@@ -34,7 +34,7 @@ class Cell:
     plus what is promised to others. Where nothing is promised the two are equal.
     """
 
-    node: Node
+    node: QuotaNode
     parent: Cell | None
     limits: Quota = NO_QUOTA
     is_listed: bool = False
@@ -146,7 +146,7 @@ class Cell:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Node:
+class QuotaNode:
     """One node; it is equal only to itself.
 
     `declared` is the parent that the object names, `parent` the actual one in the tree. They differ
@@ -158,11 +158,11 @@ class Node:
     name: str
     is_queue: bool = field(kw_only=True)
     fact: ClusterQueueFact | CohortFact | None = None
-    parent: Node | None = None
-    root: Node = field(init=False)
+    parent: QuotaNode | None = None
+    root: QuotaNode = field(init=False)
     """The root of its tree."""
-    declared: Node | None = None
-    members: dict[Node, None] = field(default_factory=dict)
+    declared: QuotaNode | None = None
+    members: dict[QuotaNode, None] = field(default_factory=dict)
     cells: dict[FlavorResource, Cell] = field(default_factory=dict)
     weight: Fraction = Fraction(1)
     divisor: float = 1.0
@@ -188,24 +188,24 @@ class Node:
         self.bend = factor
         self.bent_divisor = self.divisor if factor is None else float(self.weight * factor)
 
-    def ancestors(self) -> Iterator[Node]:
+    def ancestors(self) -> Iterator[QuotaNode]:
         """Yield the nodes from the parent up to the root."""
         node = self.parent
         while node is not None:
             yield node
             node = node.parent
 
-    def children(self) -> list[Node]:
+    def children(self) -> list[QuotaNode]:
         """Return the children, in no defined order."""
         return [member for member in self.members if member.parent is self]
 
-    def subtree(self) -> Iterator[Node]:
+    def subtree(self) -> Iterator[QuotaNode]:
         """Yield this node and all below it, parents first, otherwise in no defined order."""
         yield self
         for child in self.children():
             yield from child.subtree()
 
-    def queues(self) -> list[Node]:
+    def queues(self) -> list[QuotaNode]:
         """Return the queues of the subtree, in no defined order."""
         found = [self] if self.is_queue else []
         for one in self.children():

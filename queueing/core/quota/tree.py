@@ -8,7 +8,7 @@ from operator import attrgetter
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.flavor_quotas import Quota, ResourceGroup
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.quota.node import Cell, Node
+from queueing.core.quota.node import Cell, QuotaNode
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.usage import PlacedUsage, places_of
 
@@ -59,8 +59,8 @@ class QuotaTree:
     __slots__ = ("_cohorts", "_generation", "_journal", "_queues", "forest")
 
     def __init__(self, forest: Forest | None = None) -> None:
-        self._queues: dict[QueueName, Node] = {}
-        self._cohorts: dict[CohortName, Node] = {}
+        self._queues: dict[QueueName, QuotaNode] = {}
+        self._cohorts: dict[CohortName, QuotaNode] = {}
         self.forest = forest or Forest()
         self._journal = _Journal(self.forest)
         self._generation = 0
@@ -71,7 +71,7 @@ class QuotaTree:
         """Create a queue, or change its quotas, weight and cohort; its usage stays."""
         node = self._queues.get(fact.name)
         if node is None:
-            node = self._queues[fact.name] = Node(fact.name, is_queue=True)
+            node = self._queues[fact.name] = QuotaNode(fact.name, is_queue=True)
         self._put(node, fact, fact.cohort)
 
     def drop_queue(self, name: QueueName) -> None:
@@ -96,7 +96,7 @@ class QuotaTree:
         self._touch(node)
         self._forget_if_unnamed(node)
 
-    def bend(self, node: Node, factor: Fraction | None) -> None:
+    def bend(self, node: QuotaNode, factor: Fraction | None) -> None:
         """Set the factor by which credits multiply a node's weight; None for no factor."""
         if node.bend != factor:
             node.bend_by(factor)
@@ -104,27 +104,27 @@ class QuotaTree:
 
     # Questions.
 
-    def queue(self, name: QueueName) -> Node:
+    def queue(self, name: QueueName) -> QuotaNode:
         """Return a queue's node; raises KeyError if there is no such queue."""
         return self._queues[name]
 
     def has_queue(self, name: QueueName) -> bool:
         return name in self._queues
 
-    def cohort(self, name: CohortName) -> Node | None:
+    def cohort(self, name: CohortName) -> QuotaNode | None:
         """Return a cohort's node, also of a cohort that is only named; None if there is none."""
         return self._cohorts.get(name)
 
-    def roots(self) -> Iterator[Node]:
+    def roots(self) -> Iterator[QuotaNode]:
         """Yield the roots of all trees: cohorts by name, then queues in no cohort by name."""
         yield from (one for _, one in sorted(self._cohorts.items()) if one.parent is None)
         yield from (one for _, one in sorted(self._queues.items()) if one.parent is None)
 
-    def queues_of(self, node: Node) -> Iterator[Node]:
+    def queues_of(self, node: QuotaNode) -> Iterator[QuotaNode]:
         """Yield the queues of a subtree, by name."""
         return iter(sorted(node.queues(), key=attrgetter("name")))
 
-    def in_cycle(self, node: Node) -> bool:
+    def in_cycle(self, node: QuotaNode) -> bool:
         """Say whether a node is in or below a cycle of cohorts, which makes queues inactive."""
         return node.root.declared is not None
 
@@ -189,14 +189,14 @@ class QuotaTree:
 
     # Inside.
 
-    def _cohort(self, name: CohortName) -> Node:
+    def _cohort(self, name: CohortName) -> QuotaNode:
         node = self._cohorts.get(name)
         if node is None:
-            node = self._cohorts[name] = Node(name, is_queue=False)
+            node = self._cohorts[name] = QuotaNode(name, is_queue=False)
         return node
 
     def _put(
-        self, node: Node, fact: ClusterQueueFact | CohortFact, parent: CohortName | None
+        self, node: QuotaNode, fact: ClusterQueueFact | CohortFact, parent: CohortName | None
     ) -> None:
         self._set_quotas(node, quotas_of(fact.groups))
         node.fact = fact
@@ -204,11 +204,11 @@ class QuotaTree:
         self._declare(node, parent)
         self._touch(node)
 
-    def _touch(self, node: Node) -> None:
+    def _touch(self, node: QuotaNode) -> None:
         self._generation += 1
         node.root.generation = self._generation
 
-    def _set_quotas(self, node: Node, quotas: Mapping[FlavorResource, Quota]) -> None:
+    def _set_quotas(self, node: QuotaNode, quotas: Mapping[FlavorResource, Quota]) -> None:
         for resource, limits in quotas.items():
             cell = node.cell(resource)
             if not cell.is_listed or cell.limits != limits:
@@ -219,7 +219,7 @@ class QuotaTree:
                 if node.is_queue and not cell.usage and not cell.held:
                     del node.cells[resource]
 
-    def _declare(self, node: Node, parent: CohortName | None) -> None:
+    def _declare(self, node: QuotaNode, parent: CohortName | None) -> None:
         """Set the declared parent of a node.
 
         Cohorts of a cycle that this breaks are linked to their parents; those of a cycle that it
@@ -246,11 +246,11 @@ class QuotaTree:
         if old is not None:
             self._forget_if_unnamed(old)
 
-    def _forget_if_unnamed(self, node: Node) -> None:
+    def _forget_if_unnamed(self, node: QuotaNode) -> None:
         if node.fact is None and not node.members:
             self._cohorts.pop(CohortName(node.name), None)
 
-    def _link(self, node: Node) -> None:
+    def _link(self, node: QuotaNode) -> None:
         parent = node.declared
         if parent is None:
             return
@@ -262,7 +262,7 @@ class QuotaTree:
             _measure(parent)
         self._touch(node)
 
-    def _unlink(self, node: Node) -> None:
+    def _unlink(self, node: QuotaNode) -> None:
         parent = node.parent
         if parent is None:
             return
@@ -275,24 +275,24 @@ class QuotaTree:
         self._touch(node)
 
 
-def _cycle(node: Node) -> list[Node]:
+def _cycle(node: QuotaNode) -> list[QuotaNode]:
     """Return the cohorts of the cycle that `node` is part of; empty if it is in none."""
-    seen: dict[Node, None] = {}
-    above: Node | None = node
+    seen: dict[QuotaNode, None] = {}
+    above: QuotaNode | None = node
     while above is not None and above not in seen:
         seen[above] = None
         above = above.declared
     return list(seen) if above is node else []
 
 
-def _set_root(node: Node, root: Node) -> None:
+def _set_root(node: QuotaNode, root: QuotaNode) -> None:
     for one in node.subtree():
         one.root = root
 
 
-def _measure(node: Node) -> None:
+def _measure(node: QuotaNode) -> None:
     """Update heights (the distance to the deepest leaf) from `node` upwards."""
-    above: Node | None = node
+    above: QuotaNode | None = node
     while above is not None:
         height = max((child.height + 1 for child in above.children()), default=0)
         if height == above.height:

@@ -41,7 +41,7 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class BalancedSearch:
     """A search for a balanced placement."""
 
     domains: Domains

@@ -50,7 +50,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class CountsKey:
     """All that counts depend on beside the tree: everything but the number of pods."""
 
     pod: Placeable
@@ -69,7 +69,7 @@ class Counts:
     """Counts of one shape. With `within` only leaves of that domain are open."""
 
     def __init__(
-        self, tree: Tree, eligibility: Eligibility, shape: Shape, within: int | None = None
+        self, tree: Tree, eligibility: Eligibility, shape: CountsKey, within: int | None = None
     ) -> None:
         self.tree, self.shape = tree, shape
         self._eligibility, self._within = eligibility, within
@@ -304,10 +304,10 @@ class Memory:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._counts: OrderedDict[Shape, Counts] = OrderedDict()
+        self._counts: OrderedDict[CountsKey, Counts] = OrderedDict()
         self._eligibility: OrderedDict[Placeable, Eligibility] = OrderedDict()
 
-    def counts(self, shape: Shape, within: int | None = None) -> Counts:
+    def counts(self, shape: CountsKey, within: int | None = None) -> Counts:
         """Return the counts of a shape as of now; those within a domain are not remembered."""
         found = self._counts.get(shape) if within is None else None
         if found is None:

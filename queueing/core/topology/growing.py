@@ -5,7 +5,7 @@ from dataclasses import replace
 from queueing.core.topology.assignment import Assignment, Unplaced
 from queueing.core.topology.counts import Memory
 from queueing.core.topology.requests import PodSetRequest
-from queueing.core.topology.searching import Placed, Terms, merged, search
+from queueing.core.topology.searching import Placed, SearchTerms, merged, search
 from queueing.core.topology.tree import Tree
 
 
@@ -24,7 +24,7 @@ def stays(memory: Memory, workers: PodSetRequest, leader: PodSetRequest | None) 
 
 
 def grown(
-    memory: Memory, workers: PodSetRequest, leader: PodSetRequest | None, terms: Terms
+    memory: Memory, workers: PodSetRequest, leader: PodSetRequest | None, terms: SearchTerms
 ) -> Placed | Unplaced:
     """Return the places that pods keep, and find others for as many as there are more now.
 

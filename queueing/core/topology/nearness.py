@@ -10,7 +10,7 @@ from dataclasses import replace
 from queueing.core.topology.assignment import Unplaced
 from queueing.core.topology.counts import Memory
 from queueing.core.topology.requests import PodSetRequest, TopologyRequest
-from queueing.core.topology.searching import Placed, Terms, search
+from queueing.core.topology.searching import Placed, SearchTerms, search
 
 
 def home(memories: Sequence[Memory], wanted: TopologyRequest) -> Memory:
@@ -24,7 +24,7 @@ def nearest(
     memories: Sequence[Memory],
     workers: PodSetRequest,
     leader: PodSetRequest | None,
-    terms: Terms,
+    terms: SearchTerms,
 ) -> Placed | Unplaced:
     """Find domains for a pod set in the topologies of a flavor, of which the first is its own.
 

@@ -1,7 +1,7 @@
 """Whether the nodes of a flavor without a topology could hold the pods of a pod set at all."""
 
 from queueing.core.names import FlavorName
-from queueing.core.topology.counts import Memory, Shape
+from queueing.core.topology.counts import CountsKey, Memory
 from queueing.core.topology.domains import ROOT
 from queueing.core.topology.refusals import excluded
 from queueing.core.topology.requests import PodSetRequest, in_order
@@ -13,7 +13,7 @@ def shortfall(flavor: FlavorName, offer: Memory, wanted: PodSetRequest) -> str:
     What runs on them comes and goes, so that only this is sure to last: those pods never start on
     the nodes that are there.
     """
-    shape = Shape(
+    shape = CountsKey(
         pod=wanted.pod.kept_to(),
         requests=in_order(dict(wanted.pod.requests), pods=1),
         leader=None,

@@ -8,14 +8,14 @@ from queueing.core.topology.forest import Forest
 from queueing.core.topology.growing import grown, stays
 from queueing.core.topology.nearness import home, nearest
 from queueing.core.topology.requests import PodSetRequest, in_order
-from queueing.core.topology.searching import Placed, Terms
+from queueing.core.topology.searching import Placed, SearchTerms
 
 Places = dict[PodSetName, Assignment | Unplaced]
 PAIR = 2
 
 
 def place(
-    forest: Forest, wanted: Mapping[FlavorName, Sequence[PodSetRequest]], terms: Terms
+    forest: Forest, wanted: Mapping[FlavorName, Sequence[PodSetRequest]], terms: SearchTerms
 ) -> Places:
     """Find domains for all pod sets of a workload; the forest is unchanged afterwards.
 
@@ -46,7 +46,7 @@ def _placed(
     flavor: FlavorName,
     workers: PodSetRequest,
     leader: PodSetRequest | None,
-    terms: Terms,
+    terms: SearchTerms,
 ) -> Placed | Unplaced:
     memories = forest.memories(flavor)
     here = home(memories, workers.topology)

@@ -10,7 +10,7 @@ from queueing.core.topology.forest import Forest
 from queueing.core.topology.nearness import home
 from queueing.core.topology.placement import Places, assume
 from queueing.core.topology.requests import PODS, Layer, PodSetRequest
-from queueing.core.topology.searching import Terms, merged, search
+from queueing.core.topology.searching import SearchTerms, merged, search
 from queueing.core.topology.tree import Tree
 
 
@@ -19,7 +19,7 @@ def replace_node(
     flavor: FlavorName,
     pod_sets: Sequence[PodSetRequest],
     node: str,
-    terms: Terms,
+    terms: SearchTerms,
 ) -> Places:
     """Find another place for pods on a node; the forest is unchanged afterwards.
 
@@ -63,7 +63,7 @@ def _moved(
     flavor: FlavorName,
     lost: PodSetRequest,
     kept: Sequence[Domain],
-    terms: Terms,
+    terms: SearchTerms,
 ) -> Assignment | Unplaced:
     """Find domains for the lost pods, together with the kept ones as far as that is required."""
     memory = home(forest.memories(flavor), lost.topology)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain, Unplaced
-from queueing.core.topology.balanced import Balance
+from queueing.core.topology.balanced import BalancedSearch
 from queueing.core.topology.choosing import Choice, TooFew
-from queueing.core.topology.counts import Counts, Known, Memory, Shape
+from queueing.core.topology.counts import Counts, CountsKey, Known, Memory
 from queueing.core.topology.dealing import dealt
 from queueing.core.topology.descent import Descent
 from queueing.core.topology.refusals import too_few
@@ -18,7 +18,7 @@ from queueing.core.topology.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class SearchTerms:
     """What holds for all searches of one attempt."""
 
     profile: Profile
@@ -38,7 +38,7 @@ def search(
     memory: Memory,
     workers: PodSetRequest,
     leader: PodSetRequest | None,
-    terms: Terms,
+    terms: SearchTerms,
     within: int | None = None,
 ) -> Placed | Unplaced:
     """Find domains for a pod set, or say why there are none.
@@ -59,7 +59,7 @@ def search(
     return Placed(assignment(tree, pods), assignment(tree, led) if leader is not None else None)
 
 
-def fitting(memory: Memory, pods: PodSetRequest, terms: Terms) -> Known:
+def fitting(memory: Memory, pods: PodSetRequest, terms: SearchTerms) -> Known:
     """Return how many pods of a pod set that can be searched for fit into each domain."""
     tree = memory.tree
     wanted = search_for(tree.levels, pods, hosts=tree.hosts)
@@ -87,7 +87,7 @@ def _shares(counts: Counts, wanted: Search, *, leaders: int, profile: Profile) -
     ascending = wanted.unconstrained and profile.mixed
     domains, room = counts.tree.domains, counts.room
     if profile.balanced and not wanted.required and not wanted.unconstrained:
-        shares = Balance(domains, wanted, leaders).shares(room)
+        shares = BalancedSearch(domains, wanted, leaders).shares(room)
         if shares is not None:
             return shares
     if profile.heeds_annotations and counts.tree.spreads:
@@ -103,11 +103,11 @@ def _shares(counts: Counts, wanted: Search, *, leaders: int, profile: Profile) -
 
 
 def _shape(
-    wanted: Search, workers: PodSetRequest, leader: PodSetRequest | None, terms: Terms
-) -> Shape:
+    wanted: Search, workers: PodSetRequest, leader: PodSetRequest | None, terms: SearchTerms
+) -> CountsKey:
     scored = terms.profile.respects_preferences and bool(workers.pod.preferences)
     preferences = workers.pod.preferences if scored else ()
-    return Shape(
+    return CountsKey(
         pod=workers.pod.kept_to(preferences),
         requests=in_order(dict(workers.pod.requests), pods=1),
         leader=None if leader is None else in_order(dict(leader.pod.requests), pods=1),

@@ -13,20 +13,20 @@ from queueing.serving.rights import EVERYTHING, listing
 from queueing.serving.ui.columns import balances, usage_chart
 from queueing.serving.ui.devices import NodeDevices, by_node
 from queueing.serving.ui.entrance import demand
-from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.paths import Page, Visit
 from queueing.serving.ui.turning import ROWS, parts
 
 EVERY_S = 10.0
 
 
-async def credits_(asked: Asked) -> Page:
+async def credits_(asked: Visit) -> Page:
     """Show who lent to whom, and where everybody stands."""
     await demand(asked.visitor, listing(CREDIT_ACCOUNTS))
     accounts = await asked.sources.objects(CREDIT_ACCOUNTS)
     return _page("Credits", "credits.html", accounts=[balances(one) for one in accounts])
 
 
-async def usage(asked: Asked) -> Page:
+async def usage(asked: Visit) -> Page:
     """Show who used how much, over time."""
     await demand(asked.visitor, listing(USAGE_RECORDS))
     records = await asked.sources.objects(USAGE_RECORDS)
@@ -40,7 +40,7 @@ async def usage(asked: Asked) -> Page:
     return _page("Usage", "usage.html", chart=chart, may_see_all=may_see_all)
 
 
-async def devices(asked: Asked) -> Page:
+async def devices(asked: Visit) -> Page:
     """Show devices node by node, and who holds them."""
     await demand(asked.visitor, listing(RESOURCE_SLICES))
     may_name = await asked.visitor.may(listing(RESOURCE_CLAIMS))

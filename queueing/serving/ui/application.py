@@ -18,7 +18,7 @@ from queueing.serving.ui.entrance import (
 )
 from queueing.serving.ui.headers import SAFE
 from queueing.serving.ui.live import Shown, Streams
-from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.paths import Page, Visit
 from queueing.serving.ui.problems import NotThereError, PageError, UnknownVisitorError
 from queueing.serving.ui.quota_views import found_at
 from queueing.serving.ui.rendering import Frame, inner, whole
@@ -90,7 +90,7 @@ class PageServer:
 
     async def _page(self, visitor: Visitor, path: str, query: Mapping[str, str]) -> Page:
         view, names = PATHS.find(path)
-        asked = Asked(
+        asked = Visit(
             sources=self.sources, visitor=visitor, now=self.now(), names=names, query=query
         )
         try:

@@ -66,7 +66,7 @@ def _partners(found: Iterable[Wire] | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Segment:
     """One payer's part of a column; heights are in hundredths of the highest column."""
 
     series: int
@@ -77,12 +77,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class UsageColumn:
     """The usage of one stretch of time: the mean amount in use."""
 
     begin: str
     total: float
-    parts: tuple[Part, ...]
+    parts: tuple[Segment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Chart:
     resolution: str
     names: tuple[str, ...]
     """One for each series, the largest first."""
-    columns: tuple[Column, ...]
+    columns: tuple[UsageColumn, ...]
     highest: str
     totals: tuple[tuple[str, float], ...]
     """Amount times hours of each name."""
@@ -184,7 +184,7 @@ def _drawn(
 
 def _column(
     begin: float, sums: Mapping[str, float], names: tuple[str, ...], scale: tuple[float, float]
-) -> Column:
+) -> UsageColumn:
     highest, unit = scale
     by_name = {name: sums[name] for name in names if name in sums}
     rest = sum(amount for name, amount in sums.items() if name not in names)
@@ -194,6 +194,6 @@ def _column(
     for name, amount in by_name.items():
         height = amount / highest * 100
         series = min(names.index(name), SERIES)
-        parts.append(Part(series, name, amount / unit, round(bottom, 2), round(height, 2)))
+        parts.append(Segment(series, name, amount / unit, round(bottom, 2), round(height, 2)))
         bottom += height
-    return Column(timestamp(begin), sum(by_name.values()) / unit, tuple(parts))
+    return UsageColumn(timestamp(begin), sum(by_name.values()) / unit, tuple(parts))

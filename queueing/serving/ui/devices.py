@@ -9,7 +9,7 @@ HIDDEN = "a claim that you may not read"
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DeviceHolders:
     """One device, and who holds it; empty if nobody does."""
 
     name: str
@@ -22,7 +22,7 @@ class NodeDevices:
 
     node: str
     driver: str
-    devices: tuple[Device, ...]
+    devices: tuple[DeviceHolders, ...]
 
     @property
     def free(self) -> int:
@@ -41,7 +41,7 @@ def by_node(slices: Iterable[Wire], claims: Iterable[Wire], *, named: bool) -> l
     for one in specs:
         key = one["driver"], one["pool"]["name"]
         newest[key] = max(newest.get(key, 0), one["pool"].get("generation", 0))
-    found: dict[tuple[str, str], list[Device]] = {}
+    found: dict[tuple[str, str], list[DeviceHolders]] = {}
     for one in specs:
         driver, pool = one["driver"], one["pool"]["name"]
         if one["pool"].get("generation", 0) < newest[driver, pool]:
@@ -49,7 +49,7 @@ def by_node(slices: Iterable[Wire], claims: Iterable[Wire], *, named: bool) -> l
         for device in one.get("devices") or ():
             node = one.get("nodeName") or device.get("nodeName") or f"pool {pool}"
             holders = tuple(held.get((driver, pool, device["name"]), ()))
-            found.setdefault((node, driver), []).append(Device(device["name"], holders))
+            found.setdefault((node, driver), []).append(DeviceHolders(device["name"], holders))
     return [
         NodeDevices(node, driver, tuple(sorted(ones, key=lambda one: _natural(one.name))))
         for (node, driver), ones in sorted(found.items())

@@ -14,7 +14,7 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Visit:
     """What a visitor wants to see."""
 
     sources: Sources
@@ -42,7 +42,7 @@ class Page:
     """How soon it is made again while somebody looks at it."""
 
 
-View = Callable[[Asked], Awaitable[Page]]
+View = Callable[[Visit], Awaitable[Page]]
 
 
 class Paths:

@@ -15,7 +15,7 @@ from queueing.serving.frames import ALL, Subject
 from queueing.serving.rights import EVERYTHING, estimate_of, explanation_of, listing
 from queueing.serving.ui.bars import bars, longest
 from queueing.serving.ui.entrance import Visitor, demand
-from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.paths import Page, Visit
 from queueing.serving.ui.problems import NotThereError
 from queueing.serving.ui.turning import ROWS, parts, query
 
@@ -24,21 +24,21 @@ NAMESPACES = 1_000
 CHECKS_AT_ONCE = 8
 
 
-async def overview(asked: Asked) -> Page:
+async def overview(asked: Visit) -> Page:
     """Show all trees to who may read them, others the LocalQueues of their namespaces."""
     if await asked.visitor.may(EVERYTHING):
         return await _tree(asked, ALL, "Cohorts")
     return await _own_queues(asked)
 
 
-async def cohort(asked: Asked) -> Page:
+async def cohort(asked: Visit) -> Page:
     """Show one cohort with all below it."""
     await demand(asked.visitor, EVERYTHING)
     name = asked.names["name"]
     return await _tree(asked, name, f"Cohort {name}")
 
 
-async def _tree(asked: Asked, name: str, title: str) -> Page:
+async def _tree(asked: Visit, name: str, title: str) -> Page:
     found = await asked.sources.explained(Subject("cohorts", name), CohortExplanation)
     scales: dict[str, dict[str, float]] = {}
     for group in ("Cohort", "ClusterQueue"):
@@ -55,7 +55,7 @@ async def _tree(asked: Asked, name: str, title: str) -> Page:
     )
 
 
-async def _own_queues(asked: Asked) -> Page:
+async def _own_queues(asked: Visit) -> Page:
     visitor, sources = asked.visitor, asked.sources
     queues = await sources.objects(LOCAL_QUEUES)
     namespaces = sorted({one["metadata"]["namespace"] for one in queues})
@@ -86,7 +86,7 @@ async def _readable(visitor: Visitor, namespaces: Iterable[str]) -> set[str]:
     return found
 
 
-async def namespace(asked: Asked) -> Page:
+async def namespace(asked: Visit) -> Page:
     """Show the LocalQueues of a namespace."""
     name = asked.names["namespace"]
     await demand(asked.visitor, listing(LOCAL_QUEUES, name))
@@ -111,14 +111,14 @@ def _queues_page(title: str, queues: list[dict[str, Any]], *, more: bool = False
     )
 
 
-async def cluster_queue(asked: Asked) -> Page:
+async def cluster_queue(asked: Visit) -> Page:
     """Show a ClusterQueue."""
     name = asked.names["name"]
     await demand(asked.visitor, explanation_of("clusterqueues", name=name))
     return await _queue(asked, Subject("clusterqueues", name), f"ClusterQueue {name}")
 
 
-async def local_queue(asked: Asked) -> Page:
+async def local_queue(asked: Visit) -> Page:
     """Show a LocalQueue."""
     space, name = asked.names["namespace"], asked.names["name"]
     await demand(asked.visitor, explanation_of("localqueues", space, name))
@@ -126,7 +126,7 @@ async def local_queue(asked: Asked) -> Page:
     return await _queue(asked, Subject("localqueues", key), f"LocalQueue {key}")
 
 
-async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
+async def _queue(asked: Visit, subject: Subject, title: str) -> Page:
     sources = asked.sources
     waiting_at, holding_at = asked.number("waiting"), asked.number("holding")
     lists = (("waiting", waiting_at), ("holding", holding_at))
@@ -162,7 +162,7 @@ async def _queue(asked: Asked, subject: Subject, title: str) -> Page:
     )
 
 
-def _parts(asked: Asked, name: str, line: Line) -> dict[str, Any]:
+def _parts(asked: Visit, name: str, line: Line) -> dict[str, Any]:
     return parts(asked, name, shown=len(line.rows), in_all=line.in_all)
 
 

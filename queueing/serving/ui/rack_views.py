@@ -4,7 +4,7 @@ from queueing.explain.domain_model import ResourceFlavorExplanation
 from queueing.serving.frames import ALL, FLAVORS, Subject, part_of
 from queueing.serving.rights import EVERYTHING, explanation_of
 from queueing.serving.ui.entrance import demand
-from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.paths import Page, Visit
 from queueing.serving.ui.seats import seated
 from queueing.serving.ui.turning import ROWS, parts, query
 
@@ -14,7 +14,7 @@ DOMAIN, TOPOLOGY = "domain", "topology"
 """In the query: a domain and those that it is in; a topology other than the flavor's own."""
 
 
-async def flavors(asked: Asked) -> Page:
+async def flavors(asked: Visit) -> Page:
     """Show which flavors have a topology."""
     await demand(asked.visitor, EVERYTHING, explanation_of(FLAVORS))
     told = await asked.sources.explained(Subject(FLAVORS, ALL), ResourceFlavorExplanation)
@@ -22,7 +22,7 @@ async def flavors(asked: Asked) -> Page:
     return Page(title="Racks", template="flavors.html", values=values, every_s=EVERY_S)
 
 
-async def racks(asked: Asked) -> Page:
+async def racks(asked: Visit) -> Page:
     """Show the domains of a flavor just below one, and who sits there."""
     name = asked.names["name"]
     await demand(asked.visitor, EVERYTHING, explanation_of(FLAVORS, name=name))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from queueing.serving.ui.paths import Asked
+from queueing.serving.ui.paths import Visit
 
 ROWS = 50
 """How many rows one part shows."""
@@ -13,13 +13,13 @@ KEPT: Sequence[str] = ("waiting", "holding", "nodes", "domains", "domain", "topo
 domain of which topology is looked at, and whether it is asked when workloads will be admitted."""
 
 
-def query(asked: Asked, **changes: str) -> str:
+def query(asked: Visit, **changes: str) -> str:
     """Return the query of a link to the same page, but for some changes."""
     kept = {name: value for name, value in asked.query.items() if name in KEPT} | changes
     return f"?{urlencode({name: value for name, value in kept.items() if value})}"
 
 
-def parts(asked: Asked, name: str, *, shown: int, in_all: int) -> dict[str, Any]:
+def parts(asked: Visit, name: str, *, shown: int, in_all: int) -> dict[str, Any]:
     """Return where the parts before and after one are, as queries; empty where there are none."""
     offset = asked.number(name)
 

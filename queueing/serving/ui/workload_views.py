@@ -7,7 +7,7 @@ from queueing.kube.resources import WORKLOADS
 from queueing.serving.frames import Subject
 from queueing.serving.rights import EVERYTHING, Right, estimate_of, explanation_of, listing
 from queueing.serving.ui.entrance import demand
-from queueing.serving.ui.paths import Asked, Page
+from queueing.serving.ui.paths import Page, Visit
 from queueing.serving.ui.prospects import Prospect
 from queueing.serving.ui.sources import CORE_EVENTS
 from queueing.serving.ui.timeline import moments, stretches
@@ -16,7 +16,7 @@ EVERY_S = 5.0
 """An explanation searches for remedies, so it is not made again every other second."""
 
 
-async def workload(asked: Asked) -> Page:
+async def workload(asked: Visit) -> Page:
     """Show a workload."""
     namespace, name = asked.names["namespace"], asked.names["name"]
     may_get = Right(group=WORKLOADS.group, resource="workloads", namespace=namespace, name=name)
@@ -50,7 +50,7 @@ async def workload(asked: Asked) -> Page:
 
 
 async def _prospect(
-    asked: Asked, told: WorkloadExplanation, namespace: str, name: str
+    asked: Visit, told: WorkloadExplanation, namespace: str, name: str
 ) -> Prospect | None:
     """Return when it will be admitted; None where it does not wait, or the visitor may not ask."""
     if told.state != "Waiting":

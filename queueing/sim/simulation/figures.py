@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from queueing.sim.simulation.report import Class, Queue, Run, Use
+from queueing.sim.simulation.report import Class, Queue, QuotaUse, Run
 from queueing.sim.spans import fine_span
 
 FIGURES: Sequence[tuple[str, Callable[[Run], str]]] = (
@@ -35,7 +35,7 @@ def waited(one: Class | Queue) -> tuple[str, ...]:
     )
 
 
-def used(one: Use) -> tuple[str, ...]:
+def used(one: QuotaUse) -> tuple[str, ...]:
     """Return nominal quota, what was held of it in the mean and at most, and the part used."""
     return one.nominal, one.mean, one.peak, percent(one.utilisation)
 

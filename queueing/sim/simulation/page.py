@@ -5,7 +5,7 @@ from html import escape
 
 from queueing.sim.simulation.charts import areas, bars
 from queueing.sim.simulation.figures import FIGURES, WAITED, used, waited
-from queueing.sim.simulation.report import Report, Run, Use
+from queueing.sim.simulation.report import QuotaUse, Report, Run
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b2430;--paper:#fff;--rule:#d5dbe3;--soft:#5b6875}
@@ -83,7 +83,7 @@ def _queues(run: Run) -> str:
     return _table("Waits by queue", ("ClusterQueue", *WAITED), map(waited, run.queues))
 
 
-def _uses(uses: Sequence[Use]) -> str:
+def _uses(uses: Sequence[QuotaUse]) -> str:
     header = ("Flavor and resource", "nominal", "mean", "peak", "used")
     rows = ((f"{one.flavor} {one.resource}", *used(one)) for one in uses)
     return _table("Utilisation", header, rows)

@@ -21,11 +21,11 @@ STRETCHES = 240
 """Into how many equal stretches lines over time are divided."""
 
 
-class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class ReportPart(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The base of all parts of a report."""
 
 
-class Waits(Part, frozen=True, kw_only=True):
+class Waits(ReportPart, frozen=True, kw_only=True):
     """How long workloads waited for their first admission, in seconds.
 
     Who still waits in the end has waited until then, and counts as well.
@@ -38,7 +38,7 @@ class Waits(Part, frozen=True, kw_only=True):
     longest: float
 
 
-class Class(Part, frozen=True, kw_only=True):
+class Class(ReportPart, frozen=True, kw_only=True):
     """The workloads of one class."""
 
     name: str
@@ -52,7 +52,7 @@ class Class(Part, frozen=True, kw_only=True):
     """Run time that evictions threw away."""
 
 
-class Use(Part, frozen=True, kw_only=True):
+class QuotaUse(ReportPart, frozen=True, kw_only=True):
     """One flavor and resource of a queue, or of all queues together. Amounts as Kubernetes'."""
 
     flavor: str
@@ -65,7 +65,7 @@ class Use(Part, frozen=True, kw_only=True):
     """The mean as a part of nominal quota; null without any."""
 
 
-class Queue(Part, frozen=True, kw_only=True):
+class Queue(ReportPart, frozen=True, kw_only=True):
     """One ClusterQueue."""
 
     name: str
@@ -76,14 +76,14 @@ class Queue(Part, frozen=True, kw_only=True):
     waits: Waits
     preemptions: int
     lost_seconds: float
-    uses: tuple[Use, ...]
+    uses: tuple[QuotaUse, ...]
     nominal_share: float | None
     """Its part of the nominal quota of all queues, of the resource of which it has the most."""
     used_share: float | None
     """Its part of what all queues held over time, of the same resource."""
 
 
-class Lines(Part, frozen=True, kw_only=True):
+class Lines(ReportPart, frozen=True, kw_only=True):
     """Means over equal stretches of time, from the beginning to the end."""
 
     used: dict[str, tuple[float, ...]]
@@ -94,7 +94,7 @@ class Lines(Part, frozen=True, kw_only=True):
     of: str
 
 
-class Run(Part, frozen=True, kw_only=True):
+class Run(ReportPart, frozen=True, kw_only=True):
     """One simulation with one setting."""
 
     name: str
@@ -113,13 +113,13 @@ class Run(Part, frozen=True, kw_only=True):
     fairness: float | None
     """Jain's index of what queues held for each unit of nominal quota: 1 if all got the same part,
     1/n if one of n got everything; null with fewer than two queues with quota."""
-    uses: tuple[Use, ...]
+    uses: tuple[QuotaUse, ...]
     queues: tuple[Queue, ...]
     classes: tuple[Class, ...]
     lines: Lines
 
 
-class Report(Part, frozen=True, kw_only=True, tag_field="kind", tag="SimulationReport"):
+class Report(ReportPart, frozen=True, kw_only=True, tag_field="kind", tag="SimulationReport"):
     """The whole answer: one run, or two that are compared."""
 
     api_version: str = API_VERSION
@@ -226,10 +226,10 @@ class _Summary:
             used_share=None if main is None else _part(held, self._used, main),
         )
 
-    def _uses(self, nominal: Amounts, held: Amounts, peaks: Amounts) -> tuple[Use, ...]:
+    def _uses(self, nominal: Amounts, held: Amounts, peaks: Amounts) -> tuple[QuotaUse, ...]:
         seconds = self._seconds or 1.0
         return tuple(
-            Use(
+            QuotaUse(
                 flavor=one.flavor,
                 resource=one.resource,
                 nominal=quantity(one.resource, round(nominal.get(one, 0))),

@@ -36,7 +36,7 @@ class Past:
 
 
 @dataclass(slots=True)
-class Line:
+class Curve:
     """A value over time, as the mean of stretches of equal length."""
 
     began: float
@@ -99,8 +99,8 @@ class Tally:
     classes: dict[Key, str] = field(default_factory=dict)
     """Workload → its class; of others it is the name of their LocalQueue."""
     pasts: dict[Key, Past] = field(default_factory=dict)
-    held: dict[QueueName, dict[FlavorResource, Line]] = field(default_factory=dict)
-    waiting: dict[QueueName | None, Line] = field(default_factory=dict)
+    held: dict[QueueName, dict[FlavorResource, Curve]] = field(default_factory=dict)
+    waiting: dict[QueueName | None, Curve] = field(default_factory=dict)
     _holds: dict[Key, tuple[QueueName, dict[FlavorResource, int]]] = field(default_factory=dict)
 
     def came(self, fact: WorkloadFact, now: float) -> None:
@@ -154,10 +154,10 @@ class Tally:
         lines = self.held.setdefault(queue, {})
         for one, amount in usage.items():
             if one not in lines:
-                lines[one] = Line(self.began)
+                lines[one] = Curve(self.began)
             lines[one].add(sign * amount, now)
 
     def _wait(self, queue: QueueName | None, change: int, now: float) -> None:
         if queue not in self.waiting:
-            self.waiting[queue] = Line(self.began)
+            self.waiting[queue] = Curve(self.began)
         self.waiting[queue].add(change, now)

@@ -22,7 +22,7 @@ from queueing.core.names import CohortName, Key, QueueName, Uid
 from queueing.state.credits.account import Wanted
 from queueing.state.credits.accounts import Accounts
 from queueing.state.credits.policies import Policies
-from queueing.state.credits.purse import BudgetTerms, Purse, Run
+from queueing.state.credits.purse import BudgetTerms, Purse, Spending
 from queueing.state.usage.charges import Charge
 
 
@@ -144,7 +144,7 @@ class Budgets:
             over = self._purses_over(holder.queue, holder.local_queue)
             if over:
                 cost = self._policies.cost(holder.queue, holder.usage)
-                run = Run(holder.uid, int(holder.reserved_at), cost, seconds)
+                run = Spending(holder.uid, int(holder.reserved_at), cost, seconds)
                 self._under[key] = over
                 for purse in over:
                     purse.committed[key] = run

@@ -21,7 +21,7 @@ from queueing.core.credits.group import WEIGHT_UNIT
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.post import ResourceRow
 from queueing.core.names import FlavorResource, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.state.credits.account import Numbered, Wanted
 from queueing.state.credits.agenda import Give
@@ -34,7 +34,7 @@ class CohortTerms(NamedTuple):
     """By what the ledger of a cohort counts."""
 
     tree: QuotaTree
-    node: Node
+    node: QuotaNode
     policy: CreditPolicyFact
 
 
@@ -44,7 +44,7 @@ class CohortLedger(CreditLedger[CohortTerms]):
     def __init__(self, terms: CohortTerms, at: int, stored: CreditAccountFact | None) -> None:
         super().__init__(terms.policy, at, stored)
         self._tree = terms.tree
-        self._nodes: dict[Member, Node] = {}
+        self._nodes: dict[Member, QuotaNode] = {}
         self._ways: dict[QueueName, Way] = {}
 
     @override
@@ -97,7 +97,7 @@ class CohortLedger(CreditLedger[CohortTerms]):
     def _way(self, holding: Holding) -> Way | None:
         return self._ways.get(holding.queue)
 
-    def _rows(self, member: Member, child: Node) -> dict[FlavorResource, ResourceRow]:
+    def _rows(self, member: Member, child: QuotaNode) -> dict[FlavorResource, ResourceRow]:
         return {
             resource: ResourceRow(
                 self._post(member, resource.flavor), resource, quota=cell.quota, local=cell.local
@@ -107,10 +107,10 @@ class CohortLedger(CreditLedger[CohortTerms]):
 
 
 def _way(
-    queue: Node, cohort: Node, rows: Mapping[Member, dict[FlavorResource, ResourceRow]]
+    queue: QuotaNode, cohort: QuotaNode, rows: Mapping[Member, dict[FlavorResource, ResourceRow]]
 ) -> Way:
     """Return where holdings of a queue count in the ledger of a cohort above it."""
-    below: list[tuple[Node, Mapping[FlavorResource, int]]] = []
+    below: list[tuple[QuotaNode, Mapping[FlavorResource, int]]] = []
     child = queue
     while child.parent is not None and child.parent is not cohort:
         below.append((child, {one: cell.local for one, cell in child.cells.items()}))

@@ -18,7 +18,7 @@ from queueing.core.credits.holding import Holding
 from queueing.core.credits.market import NOTHING
 from queueing.core.credits.post import Post, ResourceRow
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, Uid
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.state.credits.account import Account, Numbered, Terms, remaining
 from queueing.state.credits.holds import Holds
 
@@ -32,11 +32,11 @@ class Way(NamedTuple):
 
     member: Member
     rows: dict[FlavorResource, ResourceRow]
-    below: tuple[tuple[Node, Mapping[FlavorResource, int]], ...] = ()
+    below: tuple[tuple[QuotaNode, Mapping[FlavorResource, int]], ...] = ()
     """The nodes between a queue and the child, from the queue up, and what each never lends."""
 
 
-def member_of(node: Node) -> Member:
+def member_of(node: QuotaNode) -> Member:
     """Return the ledger's name of a ClusterQueue or cohort."""
     return Member("ClusterQueue" if node.is_queue else "Cohort", node.name)
 
@@ -67,7 +67,7 @@ class CreditLedger(Account[Terms]):
         self._posts: dict[tuple[Member, FlavorName], Post] = {}
         self._moved: dict[Post, None] = {}
         """Posts whose usage changed since time last passed."""
-        self._usage: dict[tuple[Node, FlavorResource], int] = {}
+        self._usage: dict[tuple[QuotaNode, FlavorResource], int] = {}
         """The usage of nodes below the children."""
 
     # Time and holdings --------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from queueing.core.credits.holding import Holding
 from queueing.core.credits.market import Pot, Share
 from queueing.core.credits.prices import Prices
 from queueing.core.names import FlavorResource, Key, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.state.credits.account import Account, Numbered, Wanted, remaining
 from queueing.state.credits.ledger import member_of
 from queueing.state.credits.policies import Policies
@@ -35,7 +35,7 @@ Payer = tuple[QueueName, Key | None, str]
 
 
 @dataclass(slots=True)
-class Line:
+class MeterRow:
     """One row of the present hour, for a user of a LocalQueue and one flavor-resource."""
 
     name: RowName
@@ -77,7 +77,7 @@ class MeterTerms(NamedTuple):
     """By what a meter counts: the quotas of these nodes, and prices."""
 
     root: Member
-    nodes: tuple[Node, ...]
+    nodes: tuple[QuotaNode, ...]
     prices: Prices
     unit: str
     unready: dict[int, None]
@@ -96,7 +96,7 @@ class Meter(Account[MeterTerms]):
         """Hours that are over and not stored yet."""
         self._stored = stored
         """The newest record that was stored."""
-        self._lines: dict[Payer, dict[FlavorResource, Line]] = {}
+        self._lines: dict[Payer, dict[FlavorResource, MeterRow]] = {}
         self._shares: dict[tuple[Member, FlavorResource], Share] = {}
         self._sums: dict[RowName, UsageRow] = {}
         """The rows of this hour up to the last `reshape`, and those of an earlier leader."""
@@ -123,7 +123,7 @@ class Meter(Account[MeterTerms]):
 
     def _begin_hour(self, to: int) -> None:
         """Begin the next hour, or if nothing is used, that of `to`; forget what is not used now."""
-        going_on: dict[Payer, dict[FlavorResource, Line]] = {}
+        going_on: dict[Payer, dict[FlavorResource, MeterRow]] = {}
         for payer, lines in self._lines.items():
             for resource, line in lines.items():
                 if line.amount:
@@ -178,7 +178,7 @@ class Meter(Account[MeterTerms]):
         self._terms = terms
         self._lines.clear()
         self._shares.clear()
-        pots: dict[tuple[Node, FlavorResource], Pot] = {}
+        pots: dict[tuple[QuotaNode, FlavorResource], Pot] = {}
         for node in terms.nodes:  # parents first
             for resource, cell in sorted(node.cells.items()):
                 member, pot, above = member_of(node), None, None
@@ -246,7 +246,7 @@ class Meter(Account[MeterTerms]):
             share.settle(self.at)
             yield UsageRow(name=share.name, quota=share.granted, lent=share.lent)
 
-    def _line(self, holding: Holding, resource: FlavorResource) -> Line:
+    def _line(self, holding: Holding, resource: FlavorResource) -> MeterRow:
         payer = holding.queue, holding.local_queue, holding.user
         lines = self._lines.get(payer)
         if lines is None:
@@ -260,7 +260,7 @@ class Meter(Account[MeterTerms]):
                 share = self._shares[queue, resource] = Share(name, self.at)
             share.settle(self.at)
             name = name._replace(local_queue=holding.local_queue or "", user=holding.user)
-            found = lines[resource] = Line(name, share, self.at, share.borrowed_so_far)
+            found = lines[resource] = MeterRow(name, share, self.at, share.borrowed_so_far)
         return found
 
 

@@ -22,7 +22,7 @@ from queueing.core.credits.group import SiblingShare
 from queueing.core.credits.holding import Holding
 from queueing.core.credits.post import NamespaceRow, ResourceRow
 from queueing.core.names import FlavorResource, QueueName, namespace_of
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.state.credits.account import Numbered, Wanted
 from queueing.state.credits.ledger import CreditLedger, Way, member_of
 from queueing.state.credits.policies import Policies
@@ -34,7 +34,7 @@ Sharers = Mapping[QueueName, Mapping[str, int]]
 class QueueTerms(NamedTuple):
     """By what the ledger of a ClusterQueue counts."""
 
-    node: Node
+    node: QuotaNode
     policy: CreditPolicyFact
     weights: Mapping[str, int]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from queueing.core.credits.facts import CreditMode, CreditPolicyFact
 from queueing.core.credits.prices import Prices
 from queueing.core.names import CohortName, FlavorResource, QueueName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 
 TICKS_PER_HORIZON = 256
-Governed = tuple[Node, CreditPolicyFact]
+Governed = tuple[QuotaNode, CreditPolicyFact]
 """A node of the quota tree, with the policy that applies to it."""
 
 
@@ -23,7 +23,7 @@ class Policies:
     def __init__(self, tree: QuotaTree) -> None:
         self._tree = tree
         self._policies: dict[str, CreditPolicyFact] = {}
-        self.by_root: dict[Node, CreditPolicyFact] = {}
+        self.by_root: dict[QuotaNode, CreditPolicyFact] = {}
         """The policy of each tree that has one. A ClusterQueue without a cohort is a tree, too."""
         self.any = False
         """Whether there is any policy."""
@@ -117,7 +117,7 @@ class Policies:
             if policy.orders_local_queues:
                 yield from ((queue, policy) for queue in self._tree.queues_of(root))
 
-    def restrained(self) -> Iterator[tuple[Node, int]]:
+    def restrained(self) -> Iterator[tuple[QuotaNode, int]]:
         """Yield the ClusterQueues with a rule about who may not borrow: the lowest priority."""
         for root, policy in self.trees():
             lowest = policy.non_borrowing_min_priority

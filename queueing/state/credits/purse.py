@@ -18,7 +18,7 @@ from queueing.state.credits.account import Account, Numbered, remaining
 
 
 @dataclass(slots=True)
-class Run:
+class Spending:
     """A workload that costs `cost` micro-credits per second, for `seconds` from `since` on."""
 
     uid: Uid
@@ -48,7 +48,7 @@ class Purse(Account[BudgetTerms]):
         self.fact, self._cost = terms
         self.at, self.span = at, self.fact.period.at(at)
         self.spent = 0
-        self.committed: dict[Key, Run] = {}
+        self.committed: dict[Key, Spending] = {}
         """All that is charged under it and has a maximum execution time, as of the last cycle."""
         self.held = 0
         """What of that may still be spent, as of then."""
@@ -58,7 +58,7 @@ class Purse(Account[BudgetTerms]):
         self.is_priced = False
         """Whether the holder is there, and a policy prices it, as of then."""
         self._rate = 0
-        self._counted: dict[int, Run] = {}
+        self._counted: dict[int, Spending] = {}
         self._known: dict[Uid, None] = {}
         """Workloads that the stored account names as running beyond the budget. All other holdings
         that began by its time were covered."""
@@ -84,7 +84,7 @@ class Purse(Account[BudgetTerms]):
     def count(self, token: int, holding: Holding, _when: int, sign: int) -> None:
         """Count a holding, which is covered if that is possible, or end it."""
         if sign > 0:
-            one = Run(holding.uid, holding.since, self._cost(holding), holding.may_last)
+            one = Spending(holding.uid, holding.since, self._cost(holding), holding.may_last)
             one.covered = self.fact.blocks or self._is_covered(one)
             self._counted[token] = one
             self._rate += one.cost if one.covered else 0
@@ -155,13 +155,13 @@ class Purse(Account[BudgetTerms]):
             self._known.pop(one.uid, None)
             self._rate += one.cost
 
-    def _is_covered(self, one: Run) -> bool:
+    def _is_covered(self, one: Spending) -> bool:
         """Say whether a new holding is covered, or was covered by the stored account."""
         if one.since <= self.read_at:
             return one.uid not in self._known
         return self._may_cover(one)
 
-    def _may_cover(self, one: Run) -> bool:
+    def _may_cover(self, one: Spending) -> bool:
         needed = one.left(self.at)
         if one.cost == 0 or needed is None:
             return one.cost == 0

@@ -11,7 +11,7 @@ from queueing.core.entries import Head
 from queueing.core.facts import WorkloadFact
 from queueing.core.holders import Holder
 from queueing.core.names import CohortName, FlavorResource, Key, QueueName, Uid
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Settings
 from queueing.core.topology.forest import Forest
@@ -162,7 +162,7 @@ class Trees:
 
     generation: int = 0
     """The latest generation of any tree when workloads were last woken for such changes."""
-    limits: dict[Node, int] = field(default_factory=dict)
+    limits: dict[QuotaNode, int] = field(default_factory=dict)
     """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
     cursor: tuple[str, bool] = ("", False)
     """The place of the root after which the next round begins: see `queues_in_turn`."""
@@ -286,12 +286,12 @@ class Memory:
             self.divide(found)
         return found
 
-    def root_of(self, queue: QueueName) -> Node | None:
+    def root_of(self, queue: QueueName) -> QuotaNode | None:
         """Return the root of a queue's tree; None if there is no such queue."""
         tree = self.objects.tree
         return tree.queue(queue).root if tree.has_queue(queue) else None
 
-    def queues_of(self, root: Node) -> list[QueueName]:
+    def queues_of(self, root: QuotaNode) -> list[QueueName]:
         """Return the queues of a tree, by name."""
         return [QueueName(one.name) for one in self.objects.tree.queues_of(root)]
 
@@ -372,7 +372,7 @@ class Memory:
         self.queues[peers.queue].set_aside(peers, stand)
         self.touch(peers.queue, peers.local_queue)
 
-    def doubt_promises(self, root: Node | None) -> None:
+    def doubt_promises(self, root: QuotaNode | None) -> None:
         """Let all that was promised in a tree be judged anew if it does not fit together any more.
 
         So it is where quota was taken away, or a victim keeps its own after all.

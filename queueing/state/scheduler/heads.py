@@ -13,7 +13,7 @@ from queueing.core.names import QueueName, ResourceName, Uid
 from queueing.core.nomination import World, refusal
 from queueing.core.placement.pods import used_at
 from queueing.core.preemption.limits import Bound
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.topology.usage import places_of
 from queueing.state.intake.joining import isolate
@@ -41,7 +41,7 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
     if not memory.settings.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
-    objects, trees = memory.objects, dict[Node, list[QueueName]]()
+    objects, trees = memory.objects, dict[QuotaNode, list[QueueName]]()
     memory.ready.intersection_update(objects.queues)
     for name in memory.ready:
         trees.setdefault(objects.tree.queue(name).root, []).append(name)
@@ -253,12 +253,12 @@ def _preempted_for(memory: Memory) -> Sequence[Occupancy]:
     return [place for fact, places in kept for place in places_of(used_at(fact, {}, places))]
 
 
-def _leaving(memory: Memory, node: Node) -> int:
+def _leaving(memory: Memory, node: QuotaNode) -> int:
     below = {one.name for one in ((node,) if node.is_queue else memory.tree.queues_of(node))}
     return sum(name in below for name in memory.ledger.leaving.values())
 
 
-def _unready(memory: Memory) -> frozenset[Node]:
+def _unready(memory: Memory) -> frozenset[QuotaNode]:
     """Return the roots of trees in which admission waits until the pods of others are ready."""
     if not memory.settings.block_admission_until_pods_ready:
         return frozenset()

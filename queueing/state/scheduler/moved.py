@@ -11,7 +11,7 @@ from queueing.core.entries import Ruling
 from queueing.core.names import Key
 from queueing.core.placement.pods import used_at, wanted_places
 from queueing.core.topology.placement import place, placements, unplaced
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from queueing.core.topology.usage import places_of, without_places
 from queueing.state.intake.returning import turn_of
 from queueing.state.memory.memory import Memory
@@ -52,7 +52,7 @@ def settle_elsewhere(memory: Memory) -> None:
         fact, quota = memory.workloads[holder.key], without_places(holder.usage)
         ledger.keep(holder.key, quota)
         wanted, troubles = wanted_places(fact, forest, anew=True)
-        found = place(forest, wanted, Terms(profile=memory.settings.placement))
+        found = place(forest, wanted, SearchTerms(profile=memory.settings.placement))
         if not troubles and unplaced(found) is None:
             ledger.keep(holder.key, used_at(fact, quota, placements(found)))
 

@@ -7,7 +7,7 @@ from queueing.core.credits.allowance import LOWEST_PRIORITY
 from queueing.core.decisions import Admit, Decision, Mode
 from queueing.core.entries import Ruling
 from queueing.core.holders import Holder
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.topology.assignment import Occupancy
 from queueing.core.usage import occupancies, use_of
 from queueing.state.intake.joining import heed_siblings
@@ -31,7 +31,7 @@ SKIPPED = Mode.SKIPPED
 def settle(memory: Memory, rulings: Sequence[Ruling]) -> list[Decision]:
     """Apply all rulings of a round, in the order made; return its decisions."""
     decided: list[Decision] = []
-    changed: set[Node] = set()
+    changed: set[QuotaNode] = set()
     """Roots of trees in which anything happened that another try may find different."""
     skipped: list[Item] = []
     requeued: list[Item] = []

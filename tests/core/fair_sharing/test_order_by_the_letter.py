@@ -12,7 +12,7 @@ from queueing.core.fair_sharing.order import fair_order
 from queueing.core.fair_sharing.shares import Shares
 from queueing.core.flavors.assignment import Assignment
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import FairSharing, Settings
 from queueing.testing.arena import Arena
@@ -66,7 +66,7 @@ def worlds(draw: st.DrawFn) -> tuple[Arena, list[Entry]]:
 def letter(left: list[Entry], tree: QuotaTree, *, prefers: bool) -> Iterator[Entry]:
     """Give place after place; roots in order of their names, cohorts before lone queues."""
 
-    def key(child: Node, one: Entry) -> tuple[object, ...]:
+    def key(child: QuotaNode, one: Entry) -> tuple[object, ...]:
         with tree.attempt():
             tree.add_usage(one.head.queue, one.usage)
             borrows = prefers and child.borrows(one.usage)
@@ -74,7 +74,7 @@ def letter(left: list[Entry], tree: QuotaTree, *, prefers: bool) -> Iterator[Ent
         fact = one.head.workload
         return borrows, share, -fact.priority, fact.created, fact.uid
 
-    def best(node: Node) -> Entry | None:
+    def best(node: QuotaNode) -> Entry | None:
         if node.is_queue:
             games = [(key(node, one), one) for one in left if one.node is node]
         else:

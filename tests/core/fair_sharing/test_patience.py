@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from queueing.core.fair_sharing.patience import Patience
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 
 BENT, STRAIGHT = Fraction(2), None
 
@@ -21,7 +21,7 @@ BENT, STRAIGHT = Fraction(2), None
 def test_a_share_must_be_so_many_times_larger_where_credits_bend_a_weight(
     mine: Fraction | None, theirs: Fraction | None, want: int
 ) -> None:
-    nodes = Node("mine", is_queue=True), Node("theirs", is_queue=True)
+    nodes = QuotaNode("mine", is_queue=True), QuotaNode("theirs", is_queue=True)
     nodes[0].bend_by(mine)
     nodes[1].bend_by(theirs)
     assert Patience(Fraction(3, 2)).demanded((0, 4.0), *nodes) == (0, want)

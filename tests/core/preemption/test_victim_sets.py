@@ -22,7 +22,7 @@ from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceN
 from queueing.core.preemption.candidates import Candidates, Variant
 from queueing.core.preemption.classical import classical_targets
 from queueing.core.preemption.query import Preemptor, Query, Target
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.settings import FairSharing
 from queueing.testing.arena import Arena
 from queueing.testing.builders import admitted, cluster_queue, cohort, preemption, quota, workload
@@ -158,7 +158,7 @@ def is_fair(world: World, targets: Sequence[Target], fair: FairSharing) -> bool:
 
 def _by_share(world: World, victim: Holder, fair: FairSharing) -> bool:
     tree = world.arena.tree
-    queue: Node = tree.queue(victim.queue)
+    queue: QuotaNode = tree.queue(victim.queue)
     mine, theirs = below_common(world.query.preemptor.node, queue)
     new, after = Shares().of(mine), Shares().of(theirs)
     with tree.attempt():

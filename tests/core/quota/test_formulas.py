@@ -4,7 +4,7 @@ import pytest
 
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort, quota
 
@@ -30,11 +30,11 @@ def use(tree: QuotaTree, **usage: int) -> None:
         tree.add_usage(QueueName(name), {CPU: amount})
 
 
-def node(tree: QuotaTree, name: str) -> Node:
+def node(tree: QuotaTree, name: str) -> QuotaNode:
     return tree.queue(QueueName(name))
 
 
-def root(tree: QuotaTree, name: str) -> Node:
+def root(tree: QuotaTree, name: str) -> QuotaNode:
     found = tree.cohort(CohortName(name))
     assert found is not None
     return found

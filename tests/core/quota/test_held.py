@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from queueing.core.flavor_quotas import Quota
 from queueing.core.names import FlavorName, FlavorResource, QueueName, ResourceName
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.testing.builders import cluster_queue, cohort, quota
 from queueing.testing.trees import check, picture
@@ -39,7 +39,7 @@ def put(tree: QuotaTree, quotas: Quotas) -> None:
         )
 
 
-def nodes(tree: QuotaTree) -> list[Node]:
+def nodes(tree: QuotaTree) -> list[QuotaNode]:
     found = [tree.queue(name) for name in QUEUES]
     return [*found, found[0].root, *(one.parent for one in found if one.parent is not None)]
 

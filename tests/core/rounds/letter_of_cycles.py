@@ -14,7 +14,7 @@ from queueing.core.facts import PodSet, Preemption, PreemptionPolicy, Strategy, 
 from queueing.core.holders import Holder
 from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
 from queueing.core.preemption.query import Preemptor, Query
-from queueing.core.quota.node import Node
+from queueing.core.quota.node import QuotaNode
 from queueing.core.settings import QuotaCheck, Settings
 from queueing.testing.arena import Arena
 from tests.core.preemption.letter_of_classical import letter_of_classical
@@ -261,7 +261,7 @@ class Cycles:
         preemptor = Preemptor(
             priority=head.priority,
             timestamp=queued_since(head, self.settings),
-            node=Node(name, is_queue=True),
+            node=QuotaNode(name, is_queue=True),
             policies=self.facts[name].preemption,
         )
         asked = World(Arena(), Query(preemptor, requests, contested), self.knots)
@@ -478,7 +478,7 @@ def _nobody(own: Knot) -> Preemptor:
     return Preemptor(
         priority=0,
         timestamp=0.0,
-        node=Node(own.name, is_queue=True),
+        node=QuotaNode(own.name, is_queue=True),
         policies=Preemption(),
     )
 

@@ -14,13 +14,13 @@ from queueing.core.topology.requests import (
     TopologyRequest,
     in_order,
 )
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from queueing.core.topology.tree import Node, Usage
 
 CPU, PODS, GPU = ResourceName("cpu"), ResourceName("pods"), ResourceName("gpu")
 FLAVOR, MAIN = FlavorName("default"), PodSetName("main")
 LEVELS = ("block", "rack", HOSTNAME)
-TERMS = Terms(profile=Profile())
+TERMS = SearchTerms(profile=Profile())
 S = "a/r1/n1:3 a/r1/n2:1 a/r2/n3:2 a/r2/n4:4 b/r3/n5:5"
 
 

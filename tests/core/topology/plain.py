@@ -10,7 +10,7 @@ from functools import cmp_to_key
 from queueing.core.selectors import meets, untolerated
 from queueing.core.topology.assignment import HOSTNAME
 from queueing.core.topology.requests import PodSetRequest
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from queueing.core.topology.tree import Node
 from tests.core.topology.plain_balanced import balanced
 
@@ -54,7 +54,7 @@ class Plain:
     """By node."""
     used: Used
     """By key of the leaf."""
-    terms: Terms
+    terms: SearchTerms
     assumed: Used = field(default_factory=dict)
 
     def tree(self) -> list[Dom]:

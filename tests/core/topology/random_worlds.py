@@ -18,7 +18,7 @@ from queueing.core.topology.requests import (
     TopologyRequest,
     in_order,
 )
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from queueing.core.topology.tree import Node
 from tests.core.topology.builders import CPU, FLAVOR, GPU, PODS, told, used
 from tests.core.topology.plain import Plain, Refused
@@ -123,7 +123,7 @@ class World:
         gpus = self.beside + self.devices.get(node.name, 0)
         return replace(node, capacity={**node.capacity, GPU: gpus})
 
-    def plain(self, terms: Terms) -> Plain:
+    def plain(self, terms: SearchTerms) -> Plain:
         used: dict[str, dict[str, int]] = {}
         for usage in self.charged:
             for key, amounts in usage.items():
@@ -211,12 +211,14 @@ def requests(made: World) -> list[PodSetRequest]:
     return found
 
 
-def answer(made: World, pod_sets: Sequence[PodSetRequest], terms: Terms) -> dict[str, str]:
+def answer(made: World, pod_sets: Sequence[PodSetRequest], terms: SearchTerms) -> dict[str, str]:
     found = place(made.forest, {FLAVOR: pod_sets}, terms)
     return {name: told(one) for name, one in found.items()}
 
 
-def plain_answer(made: World, pod_sets: Sequence[PodSetRequest], terms: Terms) -> dict[str, str]:
+def plain_answer(
+    made: World, pod_sets: Sequence[PodSetRequest], terms: SearchTerms
+) -> dict[str, str]:
     """Return what the text of the reference says of pod sets in turn."""
     plain, found = made.plain(terms), dict[str, str]()
     groups: list[list[PodSetRequest]] = []

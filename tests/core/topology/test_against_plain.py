@@ -2,7 +2,7 @@
 
 import pytest
 
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from tests.core.topology.random_worlds import PROFILES, answer, plain_answer, requests, world
 
 TURNS = 25
@@ -15,7 +15,7 @@ def test_answers_are_those_of_the_text_after_any_events(seed: int) -> None:
     for turn in range(TURNS):
         for _ in range(made.random.randrange(3)):
             made.change()
-        terms = Terms(profile=profile, empty=made.random.random() < 0.2)
+        terms = SearchTerms(profile=profile, empty=made.random.random() < 0.2)
         asked = requests(made)
         got, want = answer(made, asked, terms), plain_answer(made, asked, terms)
         assert got == want, (turn, terms, asked, made.nodes)

@@ -11,7 +11,7 @@ from queueing.core.topology.assignment import HOSTNAME, Assignment
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import place
 from queueing.core.topology.requests import Placeable, PodSetRequest, Profile, Term, in_order
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from queueing.core.topology.tree import DEAD_MAX, LOG_MAX, Node, Tree
 from tests.core.topology.builders import (
     CPU,
@@ -65,7 +65,7 @@ def rebuilt(made: World) -> World:
 @pytest.mark.parametrize("seed", range(60))
 def test_a_forest_kept_along_equals_one_that_is_rebuilt(seed: int) -> None:
     made = world(seed)
-    terms = Terms(profile=PROFILES[seed % len(PROFILES)])
+    terms = SearchTerms(profile=PROFILES[seed % len(PROFILES)])
     for _ in range(30):
         made.change()
         fresh = rebuilt(made)
@@ -76,7 +76,7 @@ def test_a_forest_kept_along_equals_one_that_is_rebuilt(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_an_attempt_leaves_no_trace(seed: int) -> None:
-    made, terms = world(seed), Terms(profile=PROFILES[seed % len(PROFILES)])
+    made, terms = world(seed), SearchTerms(profile=PROFILES[seed % len(PROFILES)])
     for _ in range(10):
         made.change()
         before, asked = picture(made), requests(made)
@@ -94,7 +94,7 @@ def test_an_attempt_leaves_no_trace(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_no_leaf_gets_more_than_is_free_there(seed: int) -> None:
-    made, terms = world(seed), Terms(profile=PROFILES[seed % len(PROFILES)])
+    made, terms = world(seed), SearchTerms(profile=PROFILES[seed % len(PROFILES)])
     tree = made.forest.tree(FLAVOR)
     for _ in range(20):
         made.change()
@@ -130,7 +130,7 @@ def slice_size(layers: tuple[object, ...]) -> int:
 @pytest.mark.parametrize("seed", range(150))
 def test_a_place_is_found_exactly_if_there_is_one(seed: int) -> None:
     """Of pods alone: required is one domain of its level, anything else the whole cluster."""
-    made, terms = world(seed), Terms(profile=PROFILES[seed % len(PROFILES)])
+    made, terms = world(seed), SearchTerms(profile=PROFILES[seed % len(PROFILES)])
     for _ in range(10):
         made.change()
         levels, random = made.levels, made.random
@@ -269,7 +269,7 @@ def test_simulating_an_empty_cluster_ignores_workloads_and_nothing_else() -> Non
     made = forest("a/r1/n1:3")
     made.charge(used({"n1": {CPU: 2000, PODS: 2}}))
     made.set_others("n1", {CPU: 1000, PODS: 1})
-    terms = Terms(profile=Profile(), empty=True)
+    terms = SearchTerms(profile=Profile(), empty=True)
     both = [pods(2, required="rack"), pods(1, required="rack", name="two")]
     found = place(made, {FLAVOR: both}, terms)
     assert [told(one)[:7] for one in found.values()] == ["n1*2", "topolog"]

@@ -8,12 +8,12 @@ from queueing.core.topology.assignment import HOSTNAME, Assignment
 from queueing.core.topology.forest import Forest
 from queueing.core.topology.placement import place
 from queueing.core.topology.requests import PodSetRequest, Profile, in_order
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from tests.core.topology.builders import FLAVOR, LEVELS, MAIN, S, node, pods, told
 from tests.core.topology.random_worlds import requests, world
 
-SPREAD = Terms(profile=Profile(heeds_annotations=True))
-PACKED = Terms(profile=Profile())
+SPREAD = SearchTerms(profile=Profile(heeds_annotations=True))
+PACKED = SearchTerms(profile=Profile())
 
 
 def spreading(nodes: str = S, levels: Sequence[str] = LEVELS) -> Forest:
@@ -25,7 +25,7 @@ def spreading(nodes: str = S, levels: Sequence[str] = LEVELS) -> Forest:
     return made
 
 
-def placed(asked: PodSetRequest, terms: Terms = SPREAD, nodes: str = S) -> str:
+def placed(asked: PodSetRequest, terms: SearchTerms = SPREAD, nodes: str = S) -> str:
     return told(place(spreading(nodes), {FLAVOR: [asked]}, terms)[MAIN])
 
 

@@ -7,7 +7,7 @@ from queueing.core.topology.assignment import HOSTNAME, Assignment, Domain
 from queueing.core.topology.placement import place
 from queueing.core.topology.replacement import replace_node
 from queueing.core.topology.requests import PodSetRequest, Profile
-from queueing.core.topology.searching import Terms
+from queueing.core.topology.searching import SearchTerms
 from tests.core.topology.builders import FLAVOR, MAIN, TERMS, S, forest, hosts, pods, told, used
 
 HOST_SLICES, RACK_SLICES = [(HOSTNAME, 2)], [("rack", 4)]
@@ -137,7 +137,7 @@ def test_example(number: int, nodes: str, request_: PodSetRequest, want: str) ->
 
 
 def test_example_13_without_the_mixed_profile_everything_is_best_fit() -> None:
-    terms = Terms(profile=Profile(mixed=False))
+    terms = SearchTerms(profile=Profile(mixed=False))
     found = place(forest(), {FLAVOR: [pods(7, unconstrained=True)]}, terms)
     assert told(found[MAIN]) == "n3*2 n5*5"
 
@@ -213,6 +213,6 @@ def test_example_28_a_failed_node_is_replaced_within_the_required_domain(
 )
 def test_example_29_balanced_placement(balanced: bool, want: str) -> None:
     world = forest("a/r1/n1:4 a/r1/n2:3 a/r1/n3:3 a/r2/n4:2")
-    terms = Terms(profile=Profile(balanced=balanced))
+    terms = SearchTerms(profile=Profile(balanced=balanced))
     found = place(world, {FLAVOR: [pods(6, preferred="rack")]}, terms)
     assert told(found[MAIN]) == want
