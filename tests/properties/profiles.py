@@ -5,7 +5,8 @@ in the same time; what fails there is cut down to the steps and objects that it 
 """
 
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -125,6 +126,18 @@ def try_lives(law: Law, life_of: Callable[[int], Life], mode: str, seeds: Iterab
             raise AssertionError(
                 f"life {seed} of {mode} breaks {_name_of(law)}: {found!r}\n  {shown}"
             ) from found
+
+
+def look_until(wanted: Mapping[str, int], lives: Iterable[Counter[str]]) -> None:
+    """Live until all that is wanted has happened as often as it says; fail if it never has."""
+    seen: Counter[str] = Counter()
+    lacking = dict(wanted)
+    for one in lives:
+        seen.update(one)
+        lacking = {what: least for what, least in wanted.items() if seen[what] < least}
+        if not lacking:
+            break
+    assert lacking == {}
 
 
 def others_each_time(number: int) -> range:

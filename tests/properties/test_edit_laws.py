@@ -11,7 +11,7 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_edits import EDITS, some_edits
 from tests.lives.random_events import Event, Life
 from tests.lives.random_worlds import MODES, by_seed
-from tests.properties.profiles import Law, others_each_time, try_lives
+from tests.properties.profiles import Law, look_until, others_each_time, try_lives
 from tests.properties.test_contended_laws import CASES
 from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind
 from tests.properties.test_rebuild_laws import nobody_waits_whom_a_new_engine_would_admit
@@ -76,16 +76,13 @@ def test_laws_hold_while_anything_is_edited_at_length(law: Law, mode: str) -> No
 
 def test_edits_meet_those_whom_they_concern() -> None:
     """Everything there is to edit is edited, and some of it under those who run or leave."""
-    lacking = {
-        *EDITS,
+    some = (
         "groups under those who hold quota",
         "spare one on the way out",
         "portion that leaves some to the next",
-    }
-    for seed, mode in product(range(15), MODES):
-        if lacking:
-            lacking -= set(+_reached(edited(seed, mode)))
-    assert lacking == set()
+    )
+    lives = product(range(15), MODES)
+    look_until(dict.fromkeys((*EDITS, *some), 1), (_reached(edited(*one)) for one in lives))
 
 
 def _reached(life: Life) -> Counter[str]:

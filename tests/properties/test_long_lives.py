@@ -10,9 +10,9 @@ from queueing.core.facts import Gone, Kind
 from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
-from tests.lives.random_events import EVERYTHING, some_step
+from tests.lives.random_events import EVERYTHING, Life, some_step
 from tests.lives.random_worlds import MODES, by_seed
-from tests.properties.profiles import QUEUEING, seeded
+from tests.properties.profiles import QUEUEING, look_until, seeded
 from tests.properties.test_promise_laws import Counting
 
 PENDING_MAX = 24
@@ -73,16 +73,12 @@ SEEDS = 120
 
 
 def test_random_lives_reach_what_the_laws_are_about() -> None:
-    seen: Counter[str] = Counter()
-    lacking = REACHED
-    for seed, mode in product(range(SEEDS), MODES):
-        life = seeded(seed, mode)
-        cluster = LivingCluster.of(life)
-        for step in life.steps:
-            play(cluster, step)
-        seen.update(cluster.seen)
-        seen["promises"] += len(cluster.engine._memory.ledger.promised)
-        lacking = {what: least for what, least in REACHED.items() if seen[what] < least}
-        if not lacking:
-            break
-    assert lacking == {}
+    look_until(REACHED, (_seen(seeded(*one)) for one in product(range(SEEDS), MODES)))
+
+
+def _seen(life: Life) -> Counter[str]:
+    cluster = LivingCluster.of(life)
+    for step in life.steps:
+        play(cluster, step)
+    cluster.seen["promises"] += len(cluster.engine._memory.ledger.promised)
+    return cluster.seen

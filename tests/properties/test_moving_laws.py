@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import partial
+from itertools import product
 
 import pytest
 from typing_extensions import override
@@ -16,7 +17,7 @@ from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_moves import some_moves
 from tests.lives.random_worlds import MODES, by_seed
-from tests.properties.profiles import QUEUEING, Law, others_each_time, try_lives
+from tests.properties.profiles import QUEUEING, Law, look_until, others_each_time, try_lives
 from tests.properties.test_placed_laws import an_admission_takes_only_what_is_free_on_nodes
 from tests.properties.test_rest_laws import comes_to_rest
 from tests.properties.test_usage_laws import is_told
@@ -89,12 +90,12 @@ def test_laws_hold_where_workloads_are_moved_at_length(law: Law, mode: str) -> N
 
 
 def test_moving_lives_move_somebody() -> None:
-    seen: Counter[str] = Counter()
-    for mode in QUEUEING:
-        for seed in range(8):
-            life = moving(seed, mode)
-            cluster = Watched.of(life)
-            for step in life.steps:
-                play(cluster, step)
-            seen.update(cluster.seen)
-    assert seen["moved"] > 3
+    lives = product(range(8), QUEUEING)
+    look_until({"moved": 4}, (_watched(moving(seed, mode)) for seed, mode in lives))
+
+
+def _watched(life: Life) -> Counter[str]:
+    cluster = Watched.of(life)
+    for step in life.steps:
+        play(cluster, step)
+    return cluster.seen
