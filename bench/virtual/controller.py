@@ -167,6 +167,7 @@ class Controller:
 
     def _allowed(self, now: float) -> int:
         """Return how many heads may be judged now."""
+        self._slots.limit(somebody_waits=self.engine.somebody_waits)
         room = self._slots.room
         self._lacks_room = not room
         return min(BUDGET, room) if room else int(now - self._decided_at >= PATIENCE_S)

@@ -5,10 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from queueing.core.names import Key
-from queueing.kube.writer import AHEAD, LIMITS, ROOM_LEAST, WriteClass
-
-FLYING_MAX = LIMITS[WriteClass.ADMISSION]
-"""Decisions being written at a time, as many as the product's writer allows."""
+from queueing.kube.writer import AHEAD, BESIDE_WAITERS, LIMITS, ROOM_LEAST, WriteClass
 
 
 @dataclass(slots=True)
@@ -16,6 +13,8 @@ class Slots:
     """The queue of decisions to be written, and the workloads that are being written."""
 
     flying: int = 0
+    most: int = LIMITS[WriteClass.ADMISSION]
+    """Decisions being written at a time, as many as the product's writer allows."""
     _waiting: deque[tuple[Key, Callable[[], None]]] = field(default_factory=deque)
     _behind: dict[Key, deque[Callable[[], None]]] = field(default_factory=dict)
     """Workloads that are being written, and the decisions on them that wait for that."""
@@ -23,13 +22,17 @@ class Slots:
     @property
     def room(self) -> int:
         """How many more decisions could be written soon; 0 while that is only a few."""
-        free = FLYING_MAX + int(FLYING_MAX * AHEAD) - self.flying - len(self._waiting)
-        return free if free >= FLYING_MAX * ROOM_LEAST else 0
+        free = self.most + int(self.most * AHEAD) - self.flying - len(self._waiting)
+        return free if free >= self.most * ROOM_LEAST else 0
 
     @property
     def all_taken(self) -> bool:
         """Whether decisions wait for a slot."""
         return bool(self._waiting)
+
+    def limit(self, *, somebody_waits: bool) -> None:
+        """Let few decisions be written at a time while somebody waits for quota."""
+        self.most = BESIDE_WAITERS if somebody_waits else LIMITS[WriteClass.ADMISSION]
 
     def submit(self, key: Key, begin: Callable[[], None]) -> None:
         """Begin a write when there is a slot for it; it ends with `end`."""
@@ -58,7 +61,7 @@ class Slots:
         self._waiting.clear()
 
     def _start_what_may(self) -> None:
-        while self._waiting and self.flying < FLYING_MAX:
+        while self._waiting and self.flying < self.most:
             key, begin = self._waiting.popleft()
             if self.hold(key):
                 self.flying += 1

@@ -46,7 +46,10 @@ SHRINKS_BY = 0.5
 
 @dataclass(slots=True)
 class Window:
-    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`."""
+    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`.
+
+    Who changes `most` changes the limit at once; it grows again as it does after slow writes.
+    """
 
     most: int
     slow_s: float
@@ -57,7 +60,7 @@ class Window:
     @property
     def size(self) -> int:
         """How many writes may be in flight now."""
-        return int(self._size)
+        return min(int(self._size), self.most)
 
     def took(self, seconds: float) -> None:
         """Adapt the limit to how long a write took."""

@@ -33,12 +33,14 @@ class WriteClass(IntEnum):
 
 
 LIMITS: Mapping[WriteClass, int] = MappingProxyType(
-    {WriteClass.ADMISSION: 8, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
+    {WriteClass.ADMISSION: 32, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
 )
-"""Writes in flight per class at most.
+"""Writes in flight per class at most. With fewer, our part of a busy server would be too small."""
+BESIDE_WAITERS = 8
+"""Decisions in flight at most while somebody waits for quota.
 
-A decision holds quota from the moment it is made. More writes in flight only lengthen the server's
-queues, and decisions are older, and worse informed, when they are stored: docs/decisions/0101.
+A decision holds quota from the moment it is made. With more writes in flight it is older, and worse
+informed, when it is stored: docs/decisions/0101.
 """
 
 EVENTS_WAITING_MAX = 40_000

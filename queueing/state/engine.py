@@ -136,6 +136,17 @@ class Engine:
         return self._memory
 
     @property
+    def somebody_waits(self) -> bool:
+        """Whether a workload was judged and got nothing; in Kueue mode always, to be safe.
+
+        There all who wait are to be judged again after any event.
+        """
+        memory = self._memory
+        if not memory.settings.rules.waits_for_lacks:
+            return True
+        return any(queue.waiting for queue in memory.queues.values())
+
+    @property
     def is_within_round(self) -> bool:
         """Whether a round is being decided: quota that it has given is in no answer yet."""
         return self._steps is not None

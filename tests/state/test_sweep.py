@@ -44,6 +44,11 @@ def test_there_is_nothing_to_sweep_where_nobody_waits() -> None:
         engine.observe(fact)
     engine.cycle(1.0)
     assert engine.sweep(10) == 0
+    assert not engine.somebody_waits
+
+
+def test_an_engine_says_whether_somebody_waits() -> None:
+    assert crowded(Settings()).somebody_waits
 
 
 def test_in_kueue_mode_nobody_is_judged_without_an_event_of_its_list() -> None:
