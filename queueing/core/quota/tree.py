@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from operator import attrgetter
 
 from queueing.core.facts import ClusterQueueFact, CohortFact
 from queueing.core.flavor_quotas import Quota, ResourceGroup
@@ -122,7 +121,7 @@ class QuotaTree:
 
     def queues_of(self, node: QuotaNode) -> Iterator[QuotaNode]:
         """Yield the queues of a subtree, by name."""
-        return iter(sorted(node.queues(), key=attrgetter("name")))
+        return iter(sorted(node.queues(), key=lambda queue: queue.name))
 
     def in_cycle(self, node: QuotaNode) -> bool:
         """Say whether a node is in or below a cycle of cohorts, which makes queues inactive."""
