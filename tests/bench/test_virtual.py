@@ -15,7 +15,7 @@ from bench.virtual.holdings import Holdings
 from bench.virtual.loads import LOADS, Load, Queue, Stream
 from bench.virtual.report import Report
 from bench.virtual.run import OverAdmittedError, World, live, run
-from bench.virtual.slots import FLYING_MAX, Slots
+from bench.virtual.slots import Slots
 from bench.virtual.store import WATCH_S, Store, Write
 from bench.virtual.tally import Past, Standing
 from bench.virtual.trial import Trial
@@ -96,7 +96,7 @@ def test_a_write_is_stored_when_its_cpu_time_is_spent_and_told_a_moment_later() 
 
 def test_decisions_wait_for_a_slot_and_for_earlier_writes_of_the_same_workload() -> None:
     slots, begun = Slots(), list[str]()
-    keys = [Key(f"team/{number}") for number in range(FLYING_MAX)]
+    keys = [Key(f"team/{number}") for number in range(slots.most)]
     assert slots.hold(keys[0])
     assert not slots.hold(keys[0])
     for key in (*keys, Key("team/late")):
@@ -116,7 +116,16 @@ def test_there_is_no_room_while_only_a_few_decisions_could_be_written() -> None:
         slots.submit(Key(str(number)), lambda: None)
         rooms.append(slots.room)
     assert rooms[0] == most - 1
-    assert rooms[-FLYING_MAX // 4 :] == [0] * (FLYING_MAX // 4)
+    few = slots.most // 4
+    assert rooms[-few:] == [0] * few
+
+
+def test_fewer_decisions_are_written_at_a_time_while_somebody_waits() -> None:
+    slots = Slots()
+    slots.limit(somebody_waits=True)
+    few = slots.most
+    slots.limit(somebody_waits=False)
+    assert few < slots.most == Slots().most
 
 
 @MODES
