@@ -51,7 +51,7 @@ from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
 from queueing.kube.pressure import PATIENCE_SHARE, Pressure, Window
 from queueing.kube.reflector import Reflector, WatchEvent
-from queueing.kube.writer import BESIDE_WAITERS, LIMITS, WriteClass, Writer
+from queueing.kube.writer import LIMITS, WriteClass, Writer
 from queueing.state.engine import Engine
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.jobs.pods.view import Pods, read_pod
@@ -92,7 +92,7 @@ class Parts:
         client, clock = around.client, around.clock
         self.objects = Objects(checkpoints=CheckpointMemory(drivers=self._rules.drivers))
         self.engine = around.engine(self._rules.settings)
-        window = self.window = Window(
+        window = Window(
             LIMITS[WriteClass.ADMISSION], slow_s=client.write_timeout_s * PATIENCE_SHARE
         )
         self.pressure = Pressure(clock, window)
@@ -160,17 +160,11 @@ class Parts:
             self.effects.carry_out,
             self._around.clock,
             budget=self._rules.budget,
-            room=self._room,
+            room=partial(self.writer.room, WriteClass.ADMISSION),
         )
         made.wanted = self.queues.cycle
         self.writer.ended = made.go_on
         return made
-
-    def _room(self) -> int:
-        """Return how many decisions could be written soon: few while somebody waits for quota."""
-        waits = self.engine.somebody_waits
-        self.window.most = BESIDE_WAITERS if waits else LIMITS[WriteClass.ADMISSION]
-        return self.writer.room(WriteClass.ADMISSION)
 
     def _make_kinds(self) -> Kinds:
         """Make what follows kinds of jobs; those that the Configuration names are on from here."""

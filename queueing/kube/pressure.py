@@ -46,10 +46,7 @@ SHRINKS_BY = 0.5
 
 @dataclass(slots=True)
 class Window:
-    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`.
-
-    Who changes `most` changes the limit at once; it grows again as it does after slow writes.
-    """
+    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`."""
 
     most: int
     slow_s: float
@@ -60,7 +57,7 @@ class Window:
     @property
     def size(self) -> int:
         """How many writes may be in flight now."""
-        return min(int(self._size), self.most)
+        return int(self._size)
 
     def took(self, seconds: float) -> None:
         """Adapt the limit to how long a write took."""

@@ -92,7 +92,7 @@ class Writer:
     ) -> None:
         self.ended: Callable[[], None] = _nobody
         """Called after each job."""
-        self._limits = limits
+        self._limits = dict(limits)
         self._window = window
         self._interval_s = interval_s
         self._events_max = events_max
@@ -142,8 +142,12 @@ class Writer:
         """Count the jobs of a class that wait for a slot: a measure of how far behind we are."""
         return len(self._waiting[kind])
 
-    def room(self, kind: WriteClass) -> int:
-        """Return how many more jobs of a class could start soon; 0 while that is only a few."""
+    def room(self, kind: WriteClass, limit: int) -> int:
+        """Return how many more jobs of a class could start soon; 0 while that is only a few.
+
+        From here on at most so many run at a time as the limit says.
+        """
+        self._limits[kind] = limit
         most = self._most(kind)
         free = most + int(most * AHEAD) - self._running[kind] - len(self._waiting[kind])
         return free if free >= most * ROOM_LEAST else 0

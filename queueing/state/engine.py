@@ -11,6 +11,7 @@ and the next `observe` of the workload replaces the assumption by a fact.
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import attrgetter
 
 from queueing.core.credits.facts import CreditFact
 from queueing.core.decisions import Cycle, Outcome, Preempt, Verdict, Wait, Written
@@ -26,6 +27,8 @@ from queueing.state.intake.surroundings import drop_object, put_object
 from queueing.state.intake.workloads import forget_workload, observe_workload
 from queueing.state.memory.memory import Changed, Memory
 from queueing.state.scheduler.schedule import Steps, run_round, schedule, sweep
+
+_waiting = attrgetter("waiting")
 
 
 class Engine:
@@ -144,7 +147,7 @@ class Engine:
         memory = self._memory
         if not memory.settings.rules.waits_for_lacks:
             return True
-        return any(queue.waiting for queue in memory.queues.values())
+        return any(map(_waiting, memory.queues.values()))
 
     @property
     def is_within_round(self) -> bool:

@@ -181,12 +181,12 @@ async def test_there_is_room_for_those_that_run_and_half_as_many_more_in_quarter
     board, rooms = Board(), list[int]()
     limits = {**ONE_EACH, ADMISSION: 8}
     async with working(limits) as writer:
-        writer.ended = lambda: rooms.append(writer.room(ADMISSION))
-        assert writer.room(ADMISSION) == 12
+        writer.ended = lambda: rooms.append(writer.room(ADMISSION, 8))
+        assert writer.room(ADMISSION, 8) == 12
         for number in range(13):
             writer.submit(f"k{number}", ADMISSION, board.job(f"j{number}", held=True))
         await settle()
-        assert writer.room(ADMISSION) == 0
+        assert writer.room(ADMISSION, 8) == 0
         board.release("j0", "j1", "j2", "j3")
         await settle()
         assert rooms == [0, 0, 2, 3], "each end is told, when its slot is free again"
@@ -195,11 +195,27 @@ async def test_there_is_room_for_those_that_run_and_half_as_many_more_in_quarter
     assert rooms[-1] == 12
 
 
+async def test_no_more_start_than_the_limit_that_was_told_last() -> None:
+    board = Board()
+    async with working({**ONE_EACH, ADMISSION: 8}) as writer:
+        writer.room(ADMISSION, 2)
+        for number in range(6):
+            writer.submit(f"k{number}", ADMISSION, board.job(f"j{number}", held=True))
+        await settle()
+        assert board.log == ["j0+", "j1+"]
+        writer.room(ADMISSION, 4)
+        board.release("j0")
+        await settle()
+        assert board.log[2:] == ["j0-", "j2+", "j3+", "j4+"]
+        board.release(*board.gates)
+        assert await writer.drain(20)
+
+
 async def test_a_small_window_leaves_little_room() -> None:
     window = Window(8, slow_s=1.0)
     for _ in range(100):
         window.took(2.0)
-    assert Writer({**ONE_EACH, ADMISSION: 8}, window=window).room(ADMISSION) == 6
+    assert Writer({**ONE_EACH, ADMISSION: 8}, window=window).room(ADMISSION, 8) == 6
 
 
 async def test_a_small_window_lets_few_decisions_begin() -> None:

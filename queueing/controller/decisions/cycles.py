@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from queueing.clock import Clock
 from queueing.core.decisions import Cycle
+from queueing.kube.writer import BESIDE_WAITERS, LIMITS, WriteClass
 from queueing.state.engine import Engine
 
 BUDGET = 256
@@ -35,7 +36,8 @@ class Cycles:
     """Runs the engine's cycles one after another.
 
     `carry_out` gets each cycle and the seconds that deciding it took. `room` says how many
-    decisions the writer could take soon; no more heads than that are judged at once. A decision
+    decisions the writer could take soon, with a limit of how many it may write at a time; no more
+    heads than that are judged at once. A decision
     holds quota from the moment it is made. If decisions were made long before they can be written,
     quota that gets free in small amounts would go to small workloads far back in the queue, and a
     large workload would never find enough free at once.
@@ -48,7 +50,7 @@ class Cycles:
         clock: Clock,
         *,
         budget: int,
-        room: Callable[[], int],
+        room: Callable[[int], int],
     ) -> None:
         self._engine, self._carry_out, self._clock = engine, carry_out, clock
         self._budget, self._room = budget, room
@@ -63,7 +65,7 @@ class Cycles:
 
     def go_on(self) -> None:
         """Ask for a cycle if there is room for decisions again; called after each write."""
-        if self._lacks_room and self._room():
+        if self._lacks_room and self._room_now():
             self.wanted.set()
 
     async def run(self) -> NoReturn:
@@ -95,11 +97,15 @@ class Cycles:
 
     def _allowed(self) -> int:
         """Return how many heads may be judged now."""
-        room = self._room()
+        room = self._room_now()
         self._lacks_room = not room
         if room:
             return min(self._budget, room)
         return int(self._clock.monotonic() - self._decided_at >= PATIENCE_S)
+
+    def _room_now(self) -> int:
+        few = self._engine.somebody_waits
+        return self._room(BESIDE_WAITERS if few else LIMITS[WriteClass.ADMISSION])
 
     def _is_over(self, began: float) -> bool:
         """Say whether the engine has held the event loop for long enough."""

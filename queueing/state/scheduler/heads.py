@@ -224,7 +224,9 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         holders=memory.ledger,
         settings=memory.settings,
         now=memory.clock,
-        bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()},
+        bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()}
+        if limits
+        else {},
         unready=_unready(memory) if memory.unready else frozenset(),
         pending=pending,
         leaving=bool(memory.ledger.leaving),

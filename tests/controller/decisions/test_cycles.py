@@ -47,7 +47,7 @@ class Scene:
             self.engine.observe(fact)
         self.cycles = Cycles(self.engine, self._carry_out, LoopClock(), budget=256, room=self._room)
 
-    def _room(self) -> int:
+    def _room(self, _limit: int) -> int:
         return max(0, self.most - len(self.under_way))
 
     def _carry_out(self, cycle: Cycle, _took_s: float) -> None:
