@@ -131,9 +131,7 @@ class LendLast:
     _waiting: list[Entry] = field(default_factory=list)
     _moved: set[QuotaNode] = field(default_factory=set)
     """Roots of trees in which somebody got something, or gave way."""
-    _asked: dict[tuple[QuotaNode, FlavorResource], dict[QuotaNode, int]] = field(
-        default_factory=dict
-    )
+    _due: dict[tuple[QuotaNode, FlavorResource], dict[QuotaNode, int]] = field(default_factory=dict)
     """What each queue of a tree may still take of its nominal quota, and what all may take, by the
     root; as it was when it was first asked for in the round."""
 
@@ -161,9 +159,9 @@ class LendLast:
             return False
         node, root = entry.node, entry.node.root
         for resource, amount in entry.usage.items():
-            asked = self._asked.get((root, resource))
+            asked = self._due.get((root, resource))
             if asked is None:
-                asked = self._asked[root, resource] = self._asked_of(root, resource)
+                asked = self._due[root, resource] = self._asked_of(root, resource)
             others = asked[root] - asked.get(node, 0)
             if amount + others > node.cells[resource].available():
                 self._waiting.append(entry)
