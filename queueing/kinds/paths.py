@@ -1,7 +1,7 @@
 """Fields of an object by the names that lead to them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -33,7 +33,7 @@ ABSENT = _Absent()
 """What is where no value is. A null counts as absent, as in Kubernetes."""
 
 
-@cache
+@lru_cache(maxsize=4096)  # paths of AppWrappers are their users'
 def steps(path: str) -> Names:
     """Take a path apart; an empty one leads to the object itself."""
     return tuple(path.split(".")) if path else ()
@@ -47,7 +47,7 @@ def spelled(path: Sequence[Step]) -> str:
     return text
 
 
-@cache
+@lru_cache(maxsize=1024)  # a QueueableKind has new structs whenever it is compiled
 def attributes(kind: type) -> Mapping[Step, str]:
     """Return the attributes of a struct by the names that the wire has for them."""
     if not issubclass(kind, msgspec.Struct):
