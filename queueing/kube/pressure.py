@@ -46,7 +46,10 @@ SHRINKS_BY = 0.5
 
 @dataclass(slots=True)
 class Window:
-    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`."""
+    """A limit of `LEAST` to `most` writes; a write is slow that takes longer than `slow_s`.
+
+    Who lowers `most` lowers the limit at once; the next slow write shrinks it from there.
+    """
 
     most: int
     slow_s: float
@@ -57,13 +60,13 @@ class Window:
     @property
     def size(self) -> int:
         """How many writes may be in flight now."""
-        return int(self._size)
+        return min(int(self._size), self.most)
 
     def took(self, seconds: float) -> None:
         """Adapt the limit to how long a write took."""
         if seconds > self.slow_s:
             self._begins = False
-            self._size = max(self._size - SHRINKS_BY, float(LEAST))
+            self._size = max(min(self._size, self.most) - SHRINKS_BY, float(LEAST))
         else:
             grows_by = 1.0 if self._begins else 1 / self._size
             self._size = min(self._size + grows_by, float(self.most))

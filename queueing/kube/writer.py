@@ -148,6 +148,8 @@ class Writer:
         From here on at most so many run at a time as the limit says.
         """
         self._limits[kind] = limit
+        if self._window is not None and kind is WriteClass.ADMISSION:
+            self._window.most = limit
         most = self._most(kind)
         free = most + int(most * AHEAD) - self._running[kind] - len(self._waiting[kind])
         return free if free >= most * ROOM_LEAST else 0

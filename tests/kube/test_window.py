@@ -36,6 +36,16 @@ def test_one_slow_write_among_many_makes_no_difference() -> None:
     assert after(*QUICK, 2.0, *[0.1] * 40) == after(*QUICK)
 
 
+def test_a_lower_limit_holds_at_once_and_shrinks_with_the_next_slow_write() -> None:
+    window = Window(32, SLOW_S)
+    for seconds in QUICK:
+        window.took(seconds)
+    window.most = 8
+    sizes = [window.size]
+    window.took(2.0)
+    assert [*sizes, window.size] == [8, 7]
+
+
 @pytest.mark.parametrize(("each_s", "timeout_s"), [(0.05, 3.0), (0.2, 3.0), (0.4, 10.0)])
 def test_a_server_that_works_one_by_one_is_never_asked_beyond_the_timeout(
     each_s: float, timeout_s: float

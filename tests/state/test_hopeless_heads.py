@@ -73,3 +73,27 @@ def test_a_sweep_finds_whom_the_admission_of_another_helped() -> None:
     assert admitted_in(engine.cycle(1.0)) == ["team/small"]
     assert engine.sweep(1) == 1
     assert admitted_in(engine.cycle(1.0)) == ["team/two"]
+
+
+def test_who_lacks_two_things_takes_no_turn_when_one_of_them_is_released() -> None:
+    """Else it would lose to the borrower, at each release anew, and with it all behind it."""
+
+    def both(name: str, memory: int, cpu: int) -> Fact:
+        return cluster_queue(name, {"default": {"memory": memory, "cpu": cpu}}, cohort="pool")
+
+    def wants(name: str, queue: str, **requests: int) -> Fact:
+        return workload(name, requests, local_queue=f"team/{queue}")
+
+    queues = [both("lender", 4, 0), both("borrower", 0, 0), both("third", 4, 10)]
+    holds_cpu = admitted("holds-cpu", {"cpu": 10}, queue="third")
+    running = admitted("running", {"memory": 8}, queue="borrower")
+    jobs = [
+        wants("a-both", "lender", memory=8, cpu=10),
+        wants("b-own", "lender", memory=4),
+        wants("c-borrows", "borrower", memory=8),
+    ]
+    cluster = LivingCluster(world(*queues, holds_cpu, running, *jobs), Settings())
+    cluster.cycle()
+    cluster.finish(running.key)
+    cluster.tell()
+    assert admitted_in(cluster.engine.cycle(cluster.now)) == ["team/b-own"]

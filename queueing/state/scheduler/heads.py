@@ -79,17 +79,15 @@ def head_of(
 ) -> Item | None:
     """Return the head of a queue that may be judged; None if it has none now.
 
-    It is the first that is READY, or that waits on a shelf for an amount that can be had: that one
-    is judged where it is, and stays there if others are faster. A head that must not be judged is
-    set aside with its reason, and the next takes its turn; as Kueue counts, the turn is used up.
+    A head that must not be judged is set aside with its reason, and the next takes its turn; as
+    Kueue counts, the turn is used up.
     """
     fact = memory.objects.queues.get(queue.name)
     if fact is None or queue.name in memory.ledger.asleep:
         return None
     strict = fact.strategy is STRICT
     while True:
-        shelved = queue.covered(reach.most) if reach and queue.shelves else None
-        item = queue.head() if shelved is None else shelved.top()
+        item = _first_of(queue, reach) if reach and queue.shelves else queue.head()
         if item is None:
             return None
         if strict and not may_lead(memory, queue, item):
@@ -100,6 +98,20 @@ def head_of(
         refused.append(wait)
         if not memory.settings.rules.waits_for_lacks:
             return None
+
+
+def _first_of(queue: PendingQueue, reach: Reach) -> Item | None:
+    """Return the first of a queue that is READY, or that waits on a shelf and may fit now.
+
+    That one is judged where it is, and stays there if others are faster. One that lacks something
+    else as well takes no turn: at each release those behind it would lose to others of the tree.
+    """
+    while (peers := queue.covered(reach.most)) is not None:
+        missing = reach.missing(peers)
+        if missing is None:
+            return peers.top()
+        queue.shelve(peers, missing)
+    return queue.head()
 
 
 def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
