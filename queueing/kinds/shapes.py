@@ -99,7 +99,7 @@ class Shape:
         return msgspec.defstruct(name, self.fields(name, seen=seen), **self.options())
 
     def fields(self, name: str, *, seen: bool) -> list[Any]:
-        """Return the fields of the struct of a map with the children, but of metadata."""
+        """Return the fields of the struct of a map with the children."""
         return [
             (
                 attribute(key),
@@ -107,7 +107,7 @@ class Shape:
                 msgspec.UNSET,
             )
             for key, one in self.children.items()
-            if key != METADATA and not (seen and (one.encoded or one.aside))
+            if not (seen and (one.encoded or one.aside))
         ]
 
     def sent(self) -> Iterator[Names]:

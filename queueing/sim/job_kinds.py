@@ -12,7 +12,7 @@ import msgspec
 from queueing.kinds.compiler import Kind
 from queueing.kinds.hooks import Related
 from queueing.kinds.jobs import DescribedJob, read_job
-from queueing.kinds.registry import BUILT_IN, SUPPORTED, kind_of
+from queueing.kinds.registry import ALWAYS, BUILT_IN, SUPPORTED, kind_of
 from queueing.kinds.support import not_supported
 from queueing.sim.decoding import decode
 from queueing.sim.descriptions import described, is_description
@@ -61,6 +61,8 @@ class JobKinds:
                 self._with_default.add(_namespace(document))
             elif is_description(document):
                 found = described(document).kind
+                if found.names.group_kind in ALWAYS:
+                    continue  # the controller says that it is described already
                 self._kinds[found.api_version, found.name] = found
                 self._switched.pop((found.api_version, found.name), None)
             elif self.is_beside(document):

@@ -74,7 +74,7 @@ _PLAIN: Mapping[tuple[str, str], tuple[str, str]] = {
 _WITHOUT_PODS = frozenset({"", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"})
 """Groups of objects that are wrapped beside jobs, and have no pods of their own."""
 
-_object = msgspec.json.Decoder(dict[str, Any])
+_object = msgspec.json.Decoder(dict[str, Any] | None)
 Found = tuple[int, msgspec.Raw]
 """A count and a template."""
 
@@ -100,7 +100,7 @@ def pod_sets(wrapper: Seen, found: Sequence[PodSet]) -> Iterator[PodSet]:
 
 def _of_component(wrapper: Seen, at: int, component: PodSet) -> Iterator[Found]:
     declared = _field(wrapper, at, "podSets")
-    wrapped = _object.decode(component.template)
+    wrapped = _object.decode(component.template) or {}
     if declared:
         for index, one in enumerate(declared):
             path = steps(str(one.get("path", "")))
@@ -124,7 +124,7 @@ def uncharged(wrapper: Seen) -> Iterator[str]:
         template = value_at(one, ("template",))
         if template is ABSENT or _field(wrapper, at, "podSets"):
             continue
-        wrapped = _object.decode(template)
+        wrapped = _object.decode(template) or {}
         kind = str(wrapped.get("apiVersion", "")), str(wrapped.get("kind", ""))
         group = kind[0].rpartition("/")[0]
         if kind not in _PLAIN and kind not in _wrapped() and group not in _WITHOUT_PODS:
