@@ -68,6 +68,7 @@ class Outline:
     """The amounts needed of the first flavors that the pods may use; None with several parts."""
     places: bool = field(default=False, compare=False)
     """Whether topologies are concerned, so that quota is not all that it needs."""
+    may_shrink: bool = field(default=False, compare=False)
     fits: dict[tuple[int, ...], Any] = field(default_factory=dict, compare=False)
     """A memo: the assignments for which these flavors have enough, by the borrowing level of each
     (see `nomination`)."""
@@ -102,7 +103,8 @@ def outline_of(demand: Demand, groups: Sequence[CompiledGroup], quota_check: Quo
         for option in group.options
     )
     wanted = None if places else _wanted(parts)
-    return Outline(parts, kept, prices, wanted=wanted, places=places)
+    shrinks = demand.may_shrink
+    return Outline(parts, kept, prices, wanted=wanted, places=places, may_shrink=shrinks)
 
 
 def _wanted(parts: Sequence[PodSetGroup]) -> tuple[tuple[FlavorResource, int], ...] | None:

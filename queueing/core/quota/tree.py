@@ -55,10 +55,12 @@ class QuotaTree:
     Usage of workloads whose pods are placed is charged to the `forest` of nodes as well.
     """
 
-    __slots__ = ("_cohorts", "_generation", "_journal", "_queues", "forest")
+    __slots__ = ("_cohorts", "_generation", "_journal", "_queues", "forest", "queue")
 
     def __init__(self, forest: Forest | None = None) -> None:
         self._queues: dict[QueueName, QuotaNode] = {}
+        self.queue = self._queues.__getitem__
+        """Returns a queue's node; raises KeyError if there is no such queue."""
         self._cohorts: dict[CohortName, QuotaNode] = {}
         self.forest = forest or Forest()
         self._journal = _Journal(self.forest)
@@ -102,10 +104,6 @@ class QuotaTree:
             self._touch(node)
 
     # Questions.
-
-    def queue(self, name: QueueName) -> QuotaNode:
-        """Return a queue's node; raises KeyError if there is no such queue."""
-        return self._queues[name]
 
     def has_queue(self, name: QueueName) -> bool:
         return name in self._queues

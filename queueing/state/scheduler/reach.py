@@ -38,12 +38,11 @@ class Reach:
 
         None if they might be admitted now. Empty means that no amount would help.
         """
-        demand = peers.demand
-        if demand.may_shrink or demand.claims:
-            return None
         rules, settings = self.memory.objects.rules[peers.queue], self.memory.settings
+        outline = rules.offer.outline(peers.demand, settings.quota_check)
+        if outline.may_shrink or peers.demand.claims:
+            return None
         priority = None if rules.never_preempts else peers.priority
-        outline = rules.offer.outline(demand, settings.quota_check)
         for ask in (one for part in outline.parts for one in part.asks):
             short = dict[Slot, int]()
             for option, obstacle in zip(ask.group.options, ask.obstacles, strict=True):

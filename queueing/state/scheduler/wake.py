@@ -84,7 +84,7 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
 def _within_trees(memory: Memory, names: Iterable[QueueName]) -> set[QueueName]:
     """Return all queues of the trees of some queues."""
     roots = {root for name in names if (root := memory.root_of(name)) is not None}
-    return {one for root in roots for one in memory.queues_of(root)}
+    return {QueueName(one.name) for root in roots for one in root.queues()}
 
 
 def _reshape(memory: Memory, *, forgets: bool) -> None:
