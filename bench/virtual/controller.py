@@ -154,6 +154,7 @@ class Controller:
     def _end_cycle(self, cycle: Cycle) -> None:
         self._phase = Phase.GATHERING
         if self._successor is None:
+            self._slots.limit(somebody_waits=self.engine.somebody_waits)
             self._carry_out(cycle)
         inbox, self._inbox = self._inbox, []
         for act in inbox:

@@ -88,6 +88,8 @@ class Cycles:
         while heads := self._allowed():
             began = self._decided_at = self._clock.monotonic()
             cycle = self._engine.cycle(self._clock.now(), heads, partial(self._is_over, began))
+            if self._engine.somebody_waits:
+                self._room_now()  # who was found to wait limits the writes of this cycle, too
             self._carry_out(cycle, self._clock.monotonic() - began)
             if cycle.finished:
                 self._wake_at = cycle.wake_at

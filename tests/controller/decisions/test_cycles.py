@@ -8,6 +8,7 @@ from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import Condition, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
+from queueing.kube.writer import BESIDE_WAITERS, LIMITS, WriteClass
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -30,10 +31,13 @@ class Scene:
     most: int
     """Decisions that may be under way."""
     known: dict[Key, WorkloadFact] = field(default_factory=dict)
+    limit: int = 0
     under_way: deque[Admit] = field(default_factory=deque)
     admitted: list[Key] = field(default_factory=list)
     refusals: list[Key] = field(default_factory=list)
     """Who was judged and waits, once for each time."""
+    limits: list[int] = field(default_factory=list)
+    """How many may be written at a time, as was said last before each cycle was carried out."""
 
     def __post_init__(self) -> None:
         self.engine = Engine(Settings())
@@ -47,10 +51,12 @@ class Scene:
             self.engine.observe(fact)
         self.cycles = Cycles(self.engine, self._carry_out, LoopClock(), budget=256, room=self._room)
 
-    def _room(self, _limit: int) -> int:
+    def _room(self, limit: int) -> int:
+        self.limit = limit
         return max(0, self.most - len(self.under_way))
 
     def _carry_out(self, cycle: Cycle, _took_s: float) -> None:
+        self.limits.append(self.limit)
         self.under_way += [one for one in cycle.decisions if isinstance(one, Admit)]
         self.refusals += [one.workload for one in cycle.decisions if isinstance(one, Wait)]
 
@@ -126,6 +132,16 @@ def test_who_needs_much_is_not_kept_out_by_decisions_that_wait_to_be_written() -
     this = played(2, play)
     place = this.admitted.index(Key("team/010"))
     assert place < 10 + this.most + 1, "its turn came when it was the oldest"
+
+
+def test_decisions_beside_who_waits_are_written_few_at_a_time_from_the_same_cycle_on() -> None:
+    async def play(this: Scene) -> None:
+        this.submit(1)
+        await this.decided()
+        this.submit(1, NOMINAL)
+        await this.decided()
+
+    assert played(4, play).limits == [LIMITS[WriteClass.ADMISSION], BESIDE_WAITERS]
 
 
 def test_who_waits_is_judged_again_now_and_then_while_nothing_happens() -> None:
