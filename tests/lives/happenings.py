@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
+from typing import TypeVar
 
 from queueing.core.facts import (
     CheckPhase,
@@ -30,7 +31,9 @@ from tests.lives.picks import (
     pick,
     take_away_or_return,
 )
-from tests.lives.random_events import Event, Step
+from tests.lives.random_events import Event, Life, Step
+
+Cluster = TypeVar("Cluster", bound=LivingCluster)
 
 
 def play(cluster: LivingCluster, step: Step) -> None:
@@ -42,6 +45,14 @@ def play(cluster: LivingCluster, step: Step) -> None:
     cluster.tend()
     if not cluster.late:
         cluster.tell()
+
+
+def lived(kind: type[Cluster], life: Life) -> Cluster:
+    """Return a cluster of this kind in which a whole life has happened."""
+    cluster = kind.of(life)
+    for step in life.steps:
+        play(cluster, step)
+    return cluster
 
 
 def submit(cluster: LivingCluster, fact: WorkloadFact) -> None:

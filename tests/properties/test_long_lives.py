@@ -8,7 +8,7 @@ import pytest
 from queueing.core.decisions import PreemptionReason
 from queueing.core.facts import Gone, Kind
 from queueing.testing.invariants import check_invariants
-from tests.lives.happenings import play
+from tests.lives.happenings import lived, play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import EVERYTHING, Life, some_step
 from tests.lives.random_worlds import MODES, by_seed
@@ -77,8 +77,6 @@ def test_random_lives_reach_what_the_laws_are_about() -> None:
 
 
 def _seen(life: Life) -> Counter[str]:
-    cluster = LivingCluster.of(life)
-    for step in life.steps:
-        play(cluster, step)
+    cluster = lived(LivingCluster, life)
     cluster.seen["promises"] += len(cluster.engine._memory.ledger.promised)
     return cluster.seen

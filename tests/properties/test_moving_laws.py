@@ -1,6 +1,5 @@
 """The laws of moving: lives of gangs that need whole racks, among workloads that may be moved."""
 
-from collections import Counter
 from functools import partial
 from itertools import product
 
@@ -12,7 +11,7 @@ from queueing.core.settings import Compatibility
 from queueing.core.topology.requests import PODS
 from queueing.core.topology.usage import places_of
 from queueing.testing.invariants import check_invariants
-from tests.lives.happenings import play
+from tests.lives.happenings import lived, play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_moves import some_moves
@@ -91,11 +90,4 @@ def test_laws_hold_where_workloads_are_moved_at_length(law: Law, mode: str) -> N
 
 def test_moving_lives_move_somebody() -> None:
     lives = product(range(8), QUEUEING)
-    look_until({"moved": 4}, (_watched(moving(seed, mode)) for seed, mode in lives))
-
-
-def _watched(life: Life) -> Counter[str]:
-    cluster = Watched.of(life)
-    for step in life.steps:
-        play(cluster, step)
-    return cluster.seen
+    look_until({"moved": 4}, (lived(Watched, moving(seed, mode)).seen for seed, mode in lives))

@@ -22,7 +22,7 @@ from queueing.core.topology.assignment import HOSTNAME, Assignment
 from queueing.core.topology.requests import PODS
 from queueing.core.topology.tree import Node
 from queueing.core.usage import held_places
-from tests.lives.happenings import play
+from tests.lives.happenings import lived, play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_places import some_places
@@ -200,11 +200,5 @@ def test_laws_hold_where_pods_are_placed_at_length(law: Law, mode: str) -> None:
 
 def test_placed_lives_reach_what_places_decide() -> None:
     wanted = {"placed": 61, "over several domains": 6, "devices": 21}
-    look_until(wanted, (_measured(placed(seed, mode)) for seed, mode in product(range(5), MODES)))
-
-
-def _measured(life: Life) -> Counter[str]:
-    cluster = Measured.of(life)
-    for step in life.steps:
-        play(cluster, step)
-    return cluster.seen
+    lives = (placed(seed, mode) for seed, mode in product(range(5), MODES))
+    look_until(wanted, (lived(Measured, one).seen for one in lives))

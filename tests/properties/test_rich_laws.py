@@ -1,6 +1,5 @@
 """The laws once more, in lives with credits, budgets, minimum runtimes and devices."""
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -11,7 +10,7 @@ from typing_extensions import override
 from queueing.core.credits.facts import CreditAccountFact, CreditPolicyFact
 from queueing.core.decisions import Admit, Cycle, Reason, Wait
 from queueing.core.facts import ClusterQueueFact
-from tests.lives.happenings import play
+from tests.lives.happenings import lived, play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_riches import some_riches
@@ -167,11 +166,5 @@ class Listening(LivingCluster):
 def test_rich_lives_reach_what_time_and_the_past_decide() -> None:
     reasons = (Reason.BUDGET_EXHAUSTED, Reason.MAY_NOT_BORROW, Reason.WAITING_FOR_PREEMPTED)
     wanted = {**{str(one): 1 for one in reasons}, "has no devices": 1, "owes or is owed": 31}
-    look_until(wanted, (_heard(rich(seed, mode)) for seed, mode in product(range(4), MODES)))
-
-
-def _heard(life: Life) -> Counter[str]:
-    cluster = Listening.of(life)
-    for step in life.steps:
-        play(cluster, step)
-    return cluster.seen
+    lives = (rich(seed, mode) for seed, mode in product(range(4), MODES))
+    look_until(wanted, (lived(Listening, one).seen for one in lives))
