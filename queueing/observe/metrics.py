@@ -3,7 +3,7 @@
 import asyncio
 import platform
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Protocol
 
@@ -176,6 +176,23 @@ class Exposition(NamedTuple):
     content_type: str
 
 
+class _AtHand(dict[Labels, Series]):
+    """Series that are used often: by the name of a metric, and its labels in the row's order.
+
+    One that is not there yet is found when it is asked for. All are let go when one is dropped.
+    """
+
+    def __init__(self, families: Mapping[str, Family]) -> None:
+        super().__init__()
+        self._families = families
+
+    def __missing__(self, key: Labels) -> Series:
+        name, *values = key
+        family = self._families[name]
+        found = self[key] = family.labels(**dict(zip(family.row.labels, values, strict=True)))
+        return found
+
+
 class Metrics:
     """All metrics of the table as attributes, under their names without prefix."""
 
@@ -193,9 +210,7 @@ class Metrics:
             for row in TABLE
         }
         self.__dict__.update(self._families)  # found without `__getattr__`
-        self.at_hand: dict[Hashable, Any] = {}
-        """Series that are used often, by whatever their user finds them by; emptied when any series
-        is dropped."""
+        self.at_hand = _AtHand(self._families)
         self._families["build_info"].labels(**build_info()).set(1)
 
     def __getattr__(self, name: str) -> Family:

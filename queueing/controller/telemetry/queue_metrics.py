@@ -5,10 +5,10 @@ the metric of the same name with the prefix `local_queue_`, unless that does not
 (`WorkloadMetrics.count_once`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import Self
 
 from queueing.core.names import Key, QueueName
 from queueing.observe.metrics import Family, Metrics, Series
@@ -22,14 +22,6 @@ HOLDERS: Mapping[str, Callable[[QueueView], int]] = MappingProxyType(
     }
 )
 """Gauges of workloads that hold quota."""
-
-
-class Waited(NamedTuple):
-    """Where it is told that a workload of a queue got what it waited for."""
-
-    counters: Sequence[Series]
-    durations: Sequence[Series]
-    """Histograms of how long it had waited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +60,6 @@ class WorkloadMetrics:
         """Add one to a counter."""
         for series in self._both(name, **more):
             series.inc()
-
-    def waited(self, counter: str, histogram: str) -> Waited:
-        """Return the series of a counter and a histogram that are told together."""
-        return Waited(self._both(counter), self._both(histogram))
 
     def count_once(self, name: str, **more: str) -> None:
         """Add one to a counter that exists for ClusterQueues only."""

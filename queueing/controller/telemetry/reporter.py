@@ -28,7 +28,7 @@ from queueing.core.decisions import (
 from queueing.core.selectors import Selector
 from queueing.lifecycle.steps import PodsUnready
 from queueing.observe.logs import decision as log_decision
-from queueing.observe.metrics import Exposition, Metrics, Series
+from queueing.observe.metrics import Exposition, Metrics
 from queueing.observe.spans import NOT_KNOWN, Placed, root_of
 from queueing.observe.trace_ids import trace_id_of
 from queueing.state.engine import Engine
@@ -124,13 +124,12 @@ class Reporter:
         decisions = tuple(chain.from_iterable(cycle.rounds))
         kinds = Counter(map(type, decisions))
         result = "success" if Admit in kinds else "inadmissible"
-        told = self.metrics.at_hand
-        attempts, *lasted = told.get(result) or self._attempts(result)
-        attempts.inc()
-        for one in lasted:
-            one.observe(took_s)
+        series = self.metrics.at_hand
+        series["admission_attempts_total", result].inc()
+        series["admission_attempt_duration_seconds", result].observe(took_s)
+        series["cycle_duration_seconds",].observe(took_s)
         for kind, number in kinds.items():
-            (told.get(kind) or self._decisions(kind)).inc(number)
+            series["decisions_total", kind.__name__].inc(number)
         skipped: Counter[tuple[str, ...]] = Counter()
         for one in decisions:
             if not isinstance(one, Wait):
@@ -144,22 +143,6 @@ class Reporter:
         if skipped or self._skipped:
             self.metrics.admission_cycle_preemption_skips.replace_all(skipped)
             self._skipped = skipped
-
-    def _attempts(self, result: str) -> tuple[Series, ...]:
-        """Keep at hand what is told of cycles with one result: a counter, two histograms."""
-        metrics = self.metrics
-        found = metrics.at_hand[result] = (
-            metrics.admission_attempts_total.labels(result=result),
-            metrics.admission_attempt_duration_seconds.labels(result=result),
-            metrics.cycle_duration_seconds.labels(),
-        )
-        return found
-
-    def _decisions(self, kind: type) -> Series:
-        """Keep the counter of a kind of decision at hand."""
-        found = self.metrics.decisions_total.labels(decision=kind.__name__)
-        self.metrics.at_hand[kind] = found
-        return found
 
     def decided(self, decision: Written, workload: Workload, began: float, decided: float) -> None:
         """Count and log a decision that took effect; `decided` is when, its write `began` later."""
@@ -236,17 +219,14 @@ class Reporter:
         """Count what a workload waited for and got, and how long it waited, by these metrics."""
         reference = workload.spec.priority_class_ref
         named = reference.name if reference is not None else ""
-        key = names, queue, workload.metadata.namespace, workload.spec.queue_name, named
-        told = self.metrics.at_hand.get(key)
-        exemplar = None
-        if told is None or self.traces is not None:
-            measures = self._measures(workload, queue)
-            told = self.metrics.at_hand[key] = measures.waited(*names)
-            exemplar = measures.exemplar
-        for one in told.counters:
-            one.inc()
-        for one in told.durations:
-            one.observe(waited_s, exemplar)
+        exemplar = None if self.traces is None else self._measures(workload, queue).exemplar
+        series, (counter, histogram) = self.metrics.at_hand, names
+        for prefix, *object_ in (
+            ("", queue),
+            ("local_queue_", workload.spec.queue_name, workload.metadata.namespace),
+        ):
+            series[prefix + counter, *object_, named].inc()
+            series[prefix + histogram, *object_, named].observe(waited_s, exemplar)
 
     def _count_below_cohorts(self, workload: Workload, queue: str) -> None:
         reference = workload.spec.priority_class_ref
@@ -328,23 +308,14 @@ class Reporter:
 
     def created(self, kind: str, job: Meta) -> None:
         """Measure how long after its Job a Workload was created."""
-        told = self.metrics.at_hand.get(("created", kind))
-        if told is None:
-            told = self.metrics.workload_creation_latency_seconds.labels(job_kind=kind)
-            self.metrics.at_hand["created", kind] = told
-        told.observe(max(self.now() - job.created, 0.0))
+        lasted = self.metrics.at_hand["workload_creation_latency_seconds", kind]
+        lasted.observe(max(self.now() - job.created, 0.0))
 
     def wrote(self, purpose: str, outcome: str, took_s: float) -> None:
         """Count a write, and how long it took."""
-        told = self.metrics.at_hand.get((purpose, outcome))
-        if told is None:
-            told = self.metrics.at_hand[purpose, outcome] = (
-                self.metrics.writes_total.labels(purpose=purpose, outcome=outcome),
-                self.metrics.write_duration_seconds.labels(purpose=purpose),
-            )
-        count, lasted = told
-        count.inc()
-        lasted.observe(took_s)
+        series = self.metrics.at_hand
+        series["writes_total", purpose, outcome].inc()
+        series["write_duration_seconds", purpose].observe(took_s)
 
     def behind(self, waiting: Mapping[str, int], events_dropped: int) -> None:
         """Set how many writes wait, by class, and how many Events were dropped."""
