@@ -37,10 +37,10 @@ class Cycles:
 
     `carry_out` gets each cycle and the seconds that deciding it took. `room` says how many
     decisions the writer could take soon, with a limit of how many it may write at a time; no more
-    heads than that are judged at once. A decision
-    holds quota from the moment it is made. If decisions were made long before they can be written,
-    quota that gets free in small amounts would go to small workloads far back in the queue, and a
-    large workload would never find enough free at once.
+    heads than that are judged at once. A decision holds quota from the moment it is made. If
+    decisions were made long before they can be written, quota that gets free in small amounts would
+    go to small workloads far back in the queue, and a large workload would never find enough free
+    at once.
     """
 
     def __init__(
