@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 from queueing.translate.wire.workloads import Workload
 
+RESOLUTION_S = 1.0
+"""What objects store of a moment: two in different seconds may be a millisecond apart."""
 WAITING = frozenset({"QuotaReserved", "Admitted"})
 """Reasons of Events of a Workload that say that it does not wait any more."""
 
@@ -97,9 +99,8 @@ def _phases(seen: SeenWorkload) -> Iterator[Phase]:
     """Yield what followed what; where a phase begins is where the one before it ends."""
     workload = seen.workload
     created, status = workload.metadata.created, workload.status
-    submitted = created if seen.submitted is None else min(seen.submitted, created)
-    if submitted < created:
-        yield Phase(name="submitted", began=submitted, ended=created)
+    if seen.submitted is not None and created - seen.submitted > RESOLUTION_S:
+        yield Phase(name="submitted", began=seen.submitted, ended=created)
     finished, evicted = status.true_since("Finished"), status.true_since("Evicted")
     reserved = status.true_since("QuotaReserved")
     gave_back = status.changed("QuotaReserved") if evicted is not None else None

@@ -57,7 +57,7 @@ def at(seconds: float) -> float:
 
 RUNS = SeenWorkload(
     workload=workload(QuotaReserved=5, Admitted=7, PodsReady=12),
-    submitted=START,
+    submitted=at(-1),
     unsuspended=at(8),
     pods=(SeenPod(at(9), at(10), at(11)), SeenPod(at(9), at(11), at(12))),
 )
@@ -65,7 +65,7 @@ RUNS = SeenWorkload(
 
 def test_the_time_until_pods_are_ready_is_told_without_a_gap() -> None:
     assert told(RUNS) == [
-        ("submitted", 0, 1),
+        ("submitted", -1, 1),
         ("queued", 1, 5),
         ("admission checks", 5, 7),
         ("start", 7, 8),
@@ -74,7 +74,11 @@ def test_the_time_until_pods_are_ready_is_told_without_a_gap() -> None:
         ("pods ready", 11, 12),
         ("running", 12, None),
     ]
-    assert until_ready(waterfall(RUNS)) == 12
+    assert until_ready(waterfall(RUNS)) == 13
+
+
+def test_a_workload_made_within_the_second_after_its_job_may_have_been_made_at_once() -> None:
+    assert told(replace(RUNS, submitted=START))[0] == ("queued", 1, 5)
 
 
 @pytest.mark.parametrize(
