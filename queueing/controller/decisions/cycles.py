@@ -56,6 +56,8 @@ class Cycles:
         self._budget, self._room = budget, room
         self.wanted = asyncio.Event()
         """Set to ask for a cycle."""
+        self._limit = BESIDE_WAITERS
+        """How many decisions are written at a time: few if the last cycle left somebody waiting."""
         self._lacks_room = False
         self._decided_at = float("-inf")
         self._wake_at: float | None = None
@@ -65,7 +67,7 @@ class Cycles:
 
     def go_on(self) -> None:
         """Ask for a cycle if there is room for decisions again; called after each write."""
-        if self._lacks_room and self._room_now():
+        if self._lacks_room and self._room(self._limit):
             self.wanted.set()
 
     async def run(self) -> NoReturn:
@@ -88,8 +90,10 @@ class Cycles:
         while heads := self._allowed():
             began = self._decided_at = self._clock.monotonic()
             cycle = self._engine.cycle(self._clock.now(), heads, partial(self._is_over, began))
-            if self._engine.somebody_waits:
-                self._room_now()  # who was found to wait limits the writes of this cycle, too
+            limit = BESIDE_WAITERS if self._engine.somebody_waits else LIMITS[WriteClass.ADMISSION]
+            if limit != self._limit:
+                self._limit = limit
+                self._room(limit)  # it holds for the writes of this cycle, too
             self._carry_out(cycle, self._clock.monotonic() - began)
             if cycle.finished:
                 self._wake_at = cycle.wake_at
@@ -99,15 +103,11 @@ class Cycles:
 
     def _allowed(self) -> int:
         """Return how many heads may be judged now."""
-        room = self._room_now()
+        room = self._room(self._limit)
         self._lacks_room = not room
         if room:
             return min(self._budget, room)
         return int(self._clock.monotonic() - self._decided_at >= PATIENCE_S)
-
-    def _room_now(self) -> int:
-        few = self._engine.somebody_waits
-        return self._room(BESIDE_WAITERS if few else LIMITS[WriteClass.ADMISSION])
 
     def _is_over(self, began: float) -> bool:
         """Say whether the engine has held the event loop for long enough."""
