@@ -22,7 +22,6 @@ from queueing.controller.intake.admin_objects import AdminObjects
 from queueing.controller.intake.kinds import Kinds
 from queueing.controller.intake.pump import Pump
 from queueing.controller.jobs.dependencies import Dependencies
-from queueing.controller.jobs.managed import Managed
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.jobs.reconciler import JobReconciler
 from queueing.controller.jobs.strays import Strays
@@ -46,6 +45,7 @@ from queueing.controller.writing.leader_writes import LeaderWrites
 from queueing.core.settings import Compatibility, Settings
 from queueing.devices.shell import composition as device_composition
 from queueing.kinds.compiler import Kind
+from queueing.kinds.managed import Managed
 from queueing.kube.client import Client
 from queueing.kube.events import EventRecorder
 from queueing.kube.outcome import MaySend
@@ -230,7 +230,8 @@ class Parts:
         return Dependencies(
             term=self.term,
             rules=self._rules.jobs,
-            is_managed=Managed(self.objects, self._rules.jobs),
+            tell_ready_within_s=self._rules.tell_ready_within_s,
+            is_managed=Managed(self.objects.namespaces, self._rules.jobs),
             departing=self._departing,
             late_reservations=self._late_reservations,
             barrier=self.checkpoints.barrier,

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from queueing.checkpoints.rules.terms import USUAL_DRIVERS, Driver
 from queueing.controller.admission_policies.rendering import PolicyRules
 from queueing.controller.decisions.cycles import BUDGET
-from queueing.controller.jobs.managed import TELL_READY_WITHIN_S, JobRules
 from queueing.core.settings import Compatibility, Settings
 from queueing.core.topology.health import KUEUE_HEALTH, HealthRules
 from queueing.kinds.compiler import Kind
 from queueing.kinds.external import external_kind
-from queueing.kinds.registry import ELASTIC, pods_on, queued_kinds
+from queueing.kinds.managed import JobRules, job_rules
+from queueing.kinds.registry import pods_on, queued_kinds
 from queueing.kube.client import WRITE_TIMEOUT_S
 from queueing.kube.lease import LeaseSettings
 from queueing.lifecycle.rules import LifeRules, PodsReadyRules, RequeueBackoff
 from queueing.observe.metric_rows import MetricGroup
 from queueing.translate.configuration import (
-    ELASTIC_JOBS,
     is_enabled,
     managed_namespaces,
     rules_of,
@@ -35,6 +34,8 @@ WORKLOAD_WORKERS = 8
 """How many Workloads are reconciled at the same time."""
 WRITE_SHARE = 0.2
 """The longest timeout of a write, as a fraction of the Lease's duration."""
+TELL_READY_WITHIN_S = 5.0
+"""Seconds for which the write of `PodsReady` may be put off while the API server is slow."""
 TIGHT_S = 60.0
 """A waitForPodsReady timeout below this leaves no time to write the `PodsReady` condition late."""
 GATES = "featureGates."
@@ -49,6 +50,8 @@ class ControllerRules:
     life: LifeRules
     jobs: JobRules
     identity: str
+    tell_ready_within_s: float = TELL_READY_WITHIN_S
+    """The same, or 0 where others depend on the condition."""
     kinds: Sequence[Kind] = ()
     """Described kinds whose objects are queued."""
     external: Sequence[JobKind] = ()
@@ -91,13 +94,8 @@ def controller_rules(
         settings=settings_of(configuration, compatibility=compatibility),
         resources=rules_of(configuration),
         life=life_rules(configuration),
-        jobs=JobRules(
-            without_queue_name=configuration.manage_jobs_without_queue_name,
-            namespaces=managed_namespaces(configuration),
-            labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
-            elastic=ELASTIC if is_enabled(configuration, ELASTIC_JOBS) else frozenset(),
-            tell_ready_within_s=_tell_ready_within_s(configuration),
-        ),
+        jobs=job_rules(configuration),
+        tell_ready_within_s=_tell_ready_within_s(configuration),
         identity=identity,
         kinds=queued_kinds(configuration.integrations.frameworks, configuration.feature_gates),
         external=tuple(map(external_kind, configuration.integrations.external_frameworks)),

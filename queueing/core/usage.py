@@ -90,8 +90,8 @@ def demand_of(workload: WorkloadFact) -> Demand:
     )
     job, flavors = workload.slice_of, workload.flavors
     shape = _shape_of(pod_sets, job, flavors)
-    asks = (ask for one in workload.pod_sets for ask in one.devices)
-    claims = [job] if job else [ask.claim for ask in asks if ask.claim]
+    asks = [ask.claim for one in workload.pod_sets for ask in one.devices if ask.claim]
+    claims = [job] if job else asks
     return Demand(pod_sets, shape, shape, frozenset(claims), job, flavors)
 
 

@@ -8,10 +8,10 @@ A description is a `QueueableKindSpec` of the API. Reading order: `paths` and `e
 description is written in; `reads` tells which fields an expression needs), `shapes` and `compiler`
 (the struct that objects are decoded to, and `rules` with their programs), `pod_sets` and `view`
 (what one object says, without `nulls`), `starting` (start, stop and their patches), `jobs` (an
-object as the controller sees it), `owners` (who is queued in whose place), `roles` (what the
-controller may do with objects), `support` (descriptions that the controller does not follow),
-`hooks` (code beside a description), `frameworks` and `registry` (the built-in kinds, which are in
-`builtin`), `grouping` (groups of pods with a Workload each), `external` (kinds that other
+object as the controller sees it), `managed` (who is queued), `owners` (and in whose place), `roles`
+(what the controller may do with objects), `support` (descriptions that the controller does not
+follow), `hooks` (code beside a description), `frameworks` and `registry` (the built-in kinds, which
+are in `builtin`), `grouping` (groups of pods with a Workload each), `external` (kinds that other
 controllers queue), `examining` and `schemas` (a description held against an example, and against
 the schema of its kind).
 """

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection
 from typing import ClassVar, Protocol, TypeVar
 
 from queueing.translate.jobs.composition import GroupKind
-from queueing.translate.jobs.management import controller_of, group_kind_of
 from queueing.translate.wire.meta import Meta, OwnerReference
 
 DEPTH_MAX = 10
@@ -74,8 +73,8 @@ def ancestor_of(
     topmost: T | None = None
     seen = {meta.uid}
     for depth in range(DEPTH_MAX + 1):
-        reference = controller_of(meta)
-        if reference is None or group_kind_of(reference) not in known:
+        reference = meta.controller
+        if reference is None or reference.group_kind not in known:
             break
         if depth == DEPTH_MAX:
             raise TooDeepError

@@ -28,7 +28,7 @@ from queueing.kinds.pod_sets import (
 )
 from queueing.kinds.rules import CONDITIONS, OBJECT, POD_SETS, CompiledState
 from queueing.translate.jobs.view import End, decoded
-from queueing.translate.wire.meta import Condition, Meta, OwnerReference
+from queueing.translate.wire.meta import Condition, Meta
 from queueing.translate.wire.workloads import Workload
 from queueing_api.queueing.v1alpha1.queueable_kind import POD_SETS_MAX, EndRule
 
@@ -103,11 +103,6 @@ class View:
     def uid(self) -> str:
         """Identity in time and space."""
         return self.metadata.uid
-
-    @property
-    def owner(self) -> OwnerReference | None:
-        """The controlling owner; None without one."""
-        return next((one for one in self.metadata.owner_references if one.controller), None)
 
     def value(self, path: str) -> Any:
         """Return what is at a path that the kind reads; ABSENT where nothing is."""

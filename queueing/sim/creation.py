@@ -6,12 +6,12 @@ from typing import Any
 
 from queueing.core.facts import NamespaceFact
 from queueing.core.selectors import selects
-from queueing.kinds.registry import ELASTIC
+from queueing.kinds.managed import job_rules
 from queueing.sim.documents import LIVE, Document
 from queueing.sim.job_kinds import Jobs, is_pod
-from queueing.sim.jobs import GivenJob, JobRules
+from queueing.sim.jobs import GivenJob
 from queueing.translate import labels
-from queueing.translate.configuration import ELASTIC_JOBS, is_enabled, managed_namespaces
+from queueing.translate.configuration import is_enabled
 from queueing.webhooks.jobs import DEFAULT, DefaultingContext, default_job, default_labels
 from queueing.webhooks.rules import has_managed_owner
 from queueing_api.config.v1beta2 import Configuration
@@ -28,12 +28,7 @@ class Creation:
         jobs: Jobs,
     ) -> None:
         self._jobs, self._owners = jobs, jobs.owners()
-        self.rules = JobRules(
-            namespaces=managed_namespaces(configuration),
-            without_queue_name=configuration.manage_jobs_without_queue_name,
-            labels_to_copy=tuple(configuration.integrations.label_keys_to_copy),
-            elastic=ELASTIC if is_enabled(configuration, ELASTIC_JOBS) else frozenset(),
-        )
+        self.rules = job_rules(configuration)
         self._namespaces = namespaces
         named = [one for one in documents if one.name == DEFAULT]
         self._doors = {

@@ -1,20 +1,20 @@
 """Jobs of a file → the Workloads that they would get."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
 
 from queueing.core.names import Key, name_of
-from queueing.core.selectors import Selector, selects
+from queueing.core.selectors import selects
 from queueing.kinds.grouping import groups_of
 from queueing.kinds.jobs import DescribedJob
+from queueing.kinds.managed import JobRules, asks_to_be_queued
 from queueing.kinds.owners import OwnersError, ancestor_of
 from queueing.translate import labels
 from queueing.translate.jobs import gang_workload
 from queueing.translate.jobs.composition import (
-    GroupKind,
     MissingClass,
     Origin,
     Priority,
@@ -28,7 +28,6 @@ from queueing.translate.jobs.composition import (
 from queueing.translate.jobs.gang import Incomplete, Whole, verdict
 from queueing.translate.jobs.gang_keys import gang_of, is_of_pods, workload_key
 from queueing.translate.jobs.group_workload import compose_group
-from queueing.translate.jobs.management import asks_to_be_queued, controller_of, group_kind_of
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.pods.workload import compose as compose_pods
 from queueing.translate.jobs.pods.workload import problem_of
@@ -60,18 +59,6 @@ class GivenJob:
     @property
     def metadata(self) -> Meta:
         return self.job.metadata
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRules:
-    """Which Jobs are queued, and what their Workloads copy of them."""
-
-    namespaces: Selector
-    """Namespaces that the Configuration puts under management."""
-    without_queue_name: bool = False
-    labels_to_copy: Sequence[str] = ()
-    elastic: Collection[GroupKind] = ()
-    """Kinds whose jobs may be elastic; none where that is off."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -262,14 +249,14 @@ class JobReader:
             return f"is left out: {error}"
         if ancestor is not None:
             return f"is a part of {_told(ancestor.job)} and gets no Workload of its own"
-        if not asks_to_be_queued(job, without_queue_name=self.rules.without_queue_name):
+        if not asks_to_be_queued(job, self.rules):
             return f"has no label {labels.QUEUE_NAME}, so it is not queued"
         if not self._is_managed(given):
             return (
                 f"is not queued: its namespace {job.namespace} is none of those that"
                 " managedJobsNamespaceSelector selects"
             )
-        above = controller_of(job)
+        above = job.controller
         if above is not None and not given.live and owned.owner(given) is None:
             self._warn(
                 given.job,
@@ -279,10 +266,9 @@ class JobReader:
         return ""
 
     def _is_managed(self, given: GivenJob) -> bool:
-        job, without_name = given.metadata, self.rules.without_queue_name
-        return asks_to_be_queued(job, without_queue_name=without_name) and selects(
-            self.rules.namespaces, self.labels_of(job.namespace)
-        )
+        job, rules = given.metadata, self.rules
+        in_namespace = selects(rules.namespaces, self.labels_of(job.namespace))
+        return in_namespace and asks_to_be_queued(job, rules)
 
     def _priority_of(self, job: JobView) -> Priority | None:
         """Return the Job's priority; None, with a note, when its class is not in the documents."""
@@ -328,7 +314,7 @@ class Ownership:
 
     def owner(self, given: GivenJob) -> GivenJob | None:
         """Return the job that controls another one, if it is given."""
-        above = controller_of(given.metadata)
+        above = given.metadata.controller
         return None if above is None else self.meant(given.metadata.namespace, above)
 
     def meant(self, namespace: str, above: OwnerReference) -> GivenJob | None:
@@ -339,7 +325,7 @@ class Ownership:
 
     def _key_of(self, namespace: str, owner: OwnerReference) -> Key | None:
         """Return the key of the job that a reference means; None if none of its kind is given."""
-        kind = self.kinds.get(group_kind_of(owner))
+        kind = self.kinds.get(owner.group_kind)
         return None if kind is None else kind.key(f"{namespace}/{owner.name}")
 
 

@@ -58,9 +58,27 @@ class Engine:
         A fact that equals the known one changes nothing. That of a workload may be news, and still
         ask for no cycle: one in which nobody waits decides nothing.
         """
-        if self._steps is None:
-            return self._observe(fact)
-        self._inbox.append(partial(self._observe, fact))
+        if self._steps is not None:
+            self._inbox.append(partial(self.observe, fact))
+            return True
+        credit = self._memory.credits
+        match fact:
+            case WorkloadFact():
+                is_news = observe_workload(self._memory, fact)
+                if credit.any:
+                    credit.note(fact.key, fact)
+                return is_news and self._has_to_decide()
+            case Gone(kind=Kind.WORKLOAD, name=name):
+                forget_workload(self._memory, Key(name))
+                if credit.any:
+                    credit.note(Key(name), None)
+                return self._has_to_decide()
+            case Gone():
+                drop_object(self._memory, fact)
+            case _ if isinstance(fact, CreditFact):
+                credit.observe(fact)
+            case _:
+                put_object(self._memory, fact)
         return True
 
     def settle(self, outcome: Outcome) -> None:
@@ -156,27 +174,6 @@ class Engine:
 
     def _shall_pause(self) -> bool:
         return self._pause is not None and self._pause()
-
-    def _observe(self, fact: Fact | CreditFact) -> bool:
-        credit = self._memory.credits
-        match fact:
-            case WorkloadFact():
-                is_news = observe_workload(self._memory, fact)
-                if credit.any:
-                    credit.note(fact.key, fact)
-                return is_news and self._has_to_decide()
-            case Gone(kind=Kind.WORKLOAD, name=name):
-                forget_workload(self._memory, Key(name))
-                if credit.any:
-                    credit.note(Key(name), None)
-                return self._has_to_decide()
-            case Gone():
-                drop_object(self._memory, fact)
-            case _ if isinstance(fact, CreditFact):
-                credit.observe(fact)
-            case _:
-                put_object(self._memory, fact)
-        return True
 
     def _has_to_decide(self) -> bool:
         """Say whether somebody waits, or whether cycles keep something that depends on time."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from queueing.kinds.managed import OWN_CONTROLLERS
 from queueing.translate.jobs.composition import GroupKind
-from queueing.translate.jobs.management import OWN_CONTROLLERS
 from queueing.webhooks.findings import Wire, dig
 from queueing.webhooks.suspension import JOB, SUSPEND, QueuedKind
 

@@ -81,7 +81,7 @@ def test_waiting_for_pods_can_be_switched_off() -> None:
 def test_that_pods_are_ready_is_told_late_only_where_nothing_depends_on_it(
     waits: dict[str, Any], seconds: float
 ) -> None:
-    assert rules_for(waitForPodsReady=waits).jobs.tell_ready_within_s == seconds
+    assert rules_for(waitForPodsReady=waits).tell_ready_within_s == seconds
 
 
 def test_the_times_of_leader_election() -> None:

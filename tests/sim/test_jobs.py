@@ -9,9 +9,10 @@ import pytest
 from queueing.core.facts import WorkloadFact
 from queueing.core.selectors import Selector
 from queueing.core.settings import Compatibility
+from queueing.kinds.managed import JobRules
 from queueing.sim.documents import LIVE, Document, parse
 from queueing.sim.intake import Intake, read_world
-from queueing.sim.jobs import GivenJob, JobReader, JobRules, Ownership
+from queueing.sim.jobs import GivenJob, JobReader, Ownership
 from queueing.translate.inbound.manifests import read
 from queueing.translate.jobs.composition import PriorityClasses
 from queueing.translate.wire.workloads import Workload

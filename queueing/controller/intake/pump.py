@@ -27,11 +27,11 @@ from queueing.translate.inbound import surroundings
 from queueing.translate.inbound.workloads import workload_asking
 from queueing.translate.jobs.composition import GroupKind, JobKind, job_of
 from queueing.translate.jobs.gang_keys import gang_of_workload, is_of_pods
-from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
+from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
@@ -142,9 +142,7 @@ class Pump:
     def _take_workload(self, found: Workload, *, made: bool = False) -> None:
         meta, objects = found.metadata, self._objects
         known = objects.workload_keys.get(meta.uid)
-        if known is not None and not meta.is_newer_than(objects.workloads[known].metadata):
-            return
-        if meta.uid in self._dead:
+        if not self._is_news(meta, None if known is None else objects.workloads[known]):
             return
         key = objects.put_workload(found)
         self._observe_workload(key, found)
@@ -188,10 +186,8 @@ class Pump:
                 self.attend_job(job)
 
     def _take_job(self, found: JobView) -> None:
-        meta, known = found.metadata, self._objects.jobs.get(found.key)
-        if known is not None and not meta.is_newer_than(known.metadata):
-            return
-        if meta.uid in self._dead:
+        known = self._objects.jobs.get(found.key)
+        if not self._is_news(found.metadata, known):
             return
         if known is not None and found.only_waits_as(known):
             self._objects.jobs[found.key] = found  # what it is found by is as it was
@@ -218,7 +214,7 @@ class Pump:
         """Ask for the Workloads of a kind to be reconciled: their jobs may be gone with it."""
         for key, found in self._objects.workloads.items():
             job = job_of(found)
-            if job is not None and group_kind_of(job) == of:
+            if job is not None and job.group_kind == of:
                 self._queues.workload(key)
 
     def _lose_job(self, key: Key | None, uid: str) -> None:
@@ -244,6 +240,11 @@ class Pump:
                 self._queues.job(child)
             for gang in dict.fromkeys((*left, *objects.gangs.of(found))):
                 self._queues.gang(gang)
+
+    def _is_news(self, seen: Meta, known: Workload | JobView | None) -> bool:
+        """Say whether an object is neither one that is gone nor a version that was taken before."""
+        is_new = known is None or seen.is_newer_than(known.metadata)
+        return is_new and seen.uid not in self._dead
 
     def _bury(self, uid: str) -> None:
         self._dead[uid] = None

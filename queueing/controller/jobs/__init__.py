@@ -15,8 +15,8 @@ Reading order:
    `actions`. The forms are `alone`, `prebuilt` (a Job that names a Workload that was there first),
    `slices` (a job that grows and shrinks), `together`, and for pods, which are deleted instead of
    suspended, `pod_alone`, `pod_group` and `prebuilt_group`.
-2. `membership` collects the Jobs and Workloads of a gang. `managed` says which Jobs are queued at
-   all, `ancestry` which are part of another Job, with `owners` for those that are not followed.
+2. `membership` collects the Jobs and Workloads of a gang. `ancestry` says which Jobs are part of
+   another one, with `owners` for those that are not followed.
    `strays` finds out about pods that the watch has ceased to show.
 3. `reconciler` does what the ladder says, one step per look. `workload_writer` writes Workloads,
    and `slice_writer` those of elastic jobs, whose new pods `ungating` lets go; `evictions` evicts

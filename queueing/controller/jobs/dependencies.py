@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from queueing.controller.jobs.managed import JobRules, Managed
 from queueing.controller.jobs.quiescence import Quiescence
 from queueing.controller.term import Term
 from queueing.controller.workloads.departing_pods import DepartingPods
 from queueing.controller.workloads.late_reservations import LateReservations
+from queueing.kinds.managed import JobRules, Managed
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.workloads import Workload
 
@@ -27,6 +27,8 @@ class Dependencies:
 
     term: Term
     rules: JobRules
+    tell_ready_within_s: float
+    """For how many seconds the write of `PodsReady` may be put off while the API server is slow."""
     is_managed: Managed
     departing: DepartingPods
     late_reservations: LateReservations

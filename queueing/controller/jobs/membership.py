@@ -15,7 +15,6 @@ from queueing.translate import labels
 from queueing.translate.jobs.composition import prebuilt_name
 from queueing.translate.jobs.gang import as_admitted
 from queueing.translate.jobs.gang_keys import group_of_workload, is_of_pods, workload_key
-from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods.view import KIND, PodJob
 from queueing.translate.jobs.slices import asks_to_be_elastic, is_superseded
 from queueing.translate.jobs.view import JobView
@@ -151,7 +150,7 @@ class Membership:
                     await self._find(owner, workload.metadata.namespace)
 
     async def _find(self, owner: OwnerReference, namespace: str) -> None:
-        kind = self._objects.kinds.get(group_kind_of(owner))
+        kind = self._objects.kinds.get(owner.group_kind)
         if kind is None:
             return  # it was of a kind that is queued no more, and is let go like one that is gone
         await self._writes.find_job(kind, owner, namespace)

@@ -11,7 +11,6 @@ from queueing.controller.writing.leader_writes import LeaderWrites, job_resource
 from queueing.kinds.owners import DEPTH_MAX, Owned, OwnerGoneError, OwnersError
 from queueing.kinds.registry import LOOKED_THROUGH
 from queueing.kube.errors import NotFoundError, NotPermittedError
-from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.view import JobView
 from queueing.translate.wire.meta import Identified, OwnerReference
 
@@ -50,7 +49,7 @@ class Owners:
 
         One of a kind that is followed is stored like any other, which the watch would do soon.
         """
-        of = group_kind_of(above)
+        of = above.group_kind
         kind = self._ancestry.kinds[of]
         target = job_resource(kind).at(above.name, namespace)
         is_followed = of in self._objects.kinds

@@ -44,7 +44,8 @@ class JobReconciler:
 
     def __init__(self, dependencies: Dependencies) -> None:
         term = dependencies.term
-        self._objects, self._rules, self._queues = term.objects, dependencies.rules, term.queues
+        self._objects, self._queues = term.objects, term.queues
+        self._tell_ready_within_s = dependencies.tell_ready_within_s
         self._looks = term.queues.features.looks
         self._events, self._barrier = term.events, dependencies.barrier
         self._deferral, self._departing = term.deferral, dependencies.departing
@@ -113,7 +114,7 @@ class JobReconciler:
             self._waiting_reasons.forget(gang.key)
         if action is None:
             return
-        patience_s = ladder.patience_s(action, self._rules.tell_ready_within_s)
+        patience_s = ladder.patience_s(action, self._tell_ready_within_s)
         if patience_s <= 0 or not self._is_put_off(gang, action, patience_s):
             await self._act(gang, action)
 

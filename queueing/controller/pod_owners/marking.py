@@ -8,7 +8,6 @@ from queueing.kinds.registry import FRAMEWORKS, kind_of
 from queueing.translate import labels
 from queueing.translate.jobs.gang_keys import key_of_group
 from queueing.translate.jobs.group_workload import GroupOfPods
-from queueing.translate.jobs.management import controller_of
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.wire.meta import Meta
@@ -23,7 +22,7 @@ def rules_of(pod: Meta) -> PodGroups | None:
 
 def owner_of(objects: Objects, pod: Meta) -> DescribedJob | None:
     """Return the object that a pod is queued for; None while it is not known, or is gone."""
-    rules, above = rules_of(pod), controller_of(pod)
+    rules, above = rules_of(pod), pod.controller
     if rules is None or above is None:
         return None
     kind = kind_of(pod.annotations[labels.SUSPENDING_PARENT])

@@ -27,7 +27,6 @@ from queueing.kube.reflector import (
 from queueing.kube.resources import Resource
 from queueing.translate import labels
 from queueing.translate.jobs.gated_pods import left_of
-from queueing.translate.jobs.management import controller_of
 from queueing.translate.jobs.patches import MergePatch
 from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.wire.meta import Meta, Wire
@@ -113,7 +112,7 @@ class Revisions:
 
     def is_replaced(self, job: DescribedJob, pod: PodJob) -> bool:
         """Say whether an update of its StatefulSet is about to replace a pod of an object."""
-        above = controller_of(pod.metadata)
+        above = pod.metadata.controller
         if above is None or above.kind != STATEFUL_SETS.kind:
             return False
         if above.uid == job.metadata.uid:

@@ -8,7 +8,6 @@ from queueing.core.names import Key
 from queueing.kinds.compiler import Kind
 from queueing.translate import labels
 from queueing.translate.jobs.composition import GroupKind
-from queueing.translate.jobs.management import group_kind_of
 
 
 class InForce:
@@ -59,9 +58,8 @@ class InForce:
         """
         for key, workload in self._objects.workloads.items():
             meta = workload.metadata
-            if labels.RESOURCE_IN_USE in meta.finalizers and of in map(
-                group_kind_of, meta.owner_references
-            ):
+            owners = (one.group_kind for one in meta.owner_references)
+            if labels.RESOURCE_IN_USE in meta.finalizers and of in owners:
                 yield key
 
 

@@ -6,6 +6,7 @@ as a whole and never changed in place.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from queueing.checkpoints.memory import CheckpointMemory
 from queueing.controller.stores.indexes import Entries, Entry, GangMembers, Index
@@ -107,7 +108,7 @@ class Objects:
             self.facts.pop(key, None)
         self.workloads[key] = found
         self.workload_keys[meta.uid] = key
-        entries: list[Entry] = [(self.workloads_by_owner, uid) for uid in owner_uids(meta)]
+        entries: list[Entry] = [*zip(repeat(self.workloads_by_owner), owner_uids(meta))]
         entries.append((self.workloads_by_namespace, meta.namespace))
         entries.append((self.workloads_by_queue, found.local_queue))
         if found.status.admission is not None:

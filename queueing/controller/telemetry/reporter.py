@@ -5,9 +5,9 @@ Its methods are called after the fact by the rest of the controller, and change 
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from typing import assert_never
 
 from queueing.controller.stores.objects import Objects
@@ -188,9 +188,10 @@ class Reporter:
 
     def _admitted(self, decision: Admit, workload: Workload, stored_after_s: float) -> None:
         queue, waited_s = str(decision.cluster_queue), self._waited_s(workload)
-        self._tell_wait(_RESERVED, workload, queue, waited_s)
-        if not decision.checks:
-            self._tell_wait(_ADMITTED, workload, queue, waited_s)
+        is_admitted = not decision.checks
+        got = (_RESERVED, _ADMITTED) if is_admitted else (_RESERVED,)
+        self._tell_wait(got, workload, queue, waited_s)
+        if is_admitted:
             self._count_below_cohorts(workload, queue)
         decide(
             logger,
@@ -205,7 +206,7 @@ class Reporter:
         """Count an admission that followed its reservation when the admission checks were ready."""
         admission = workload.status.admission
         queue = admission.cluster_queue if admission else ""
-        self._tell_wait(_ADMITTED, workload, queue, self._waited_s(workload))
+        self._tell_wait((_ADMITTED,), workload, queue, self._waited_s(workload))
         self._count_below_cohorts(workload, queue)
         reserved = workload.status.true_since("QuotaReserved")
         if reserved is not None:
@@ -214,17 +215,18 @@ class Reporter:
             )
 
     def _tell_wait(
-        self, names: tuple[str, str], workload: Workload, queue: str, waited_s: float
+        self, got: Iterable[tuple[str, str]], workload: Workload, queue: str, waited_s: float
     ) -> None:
         """Count what a workload waited for and got, and how long it waited, by these metrics."""
         reference = workload.spec.priority_class_ref
         named = reference.name if reference is not None else ""
         exemplar = None if self.traces is None else self._measures(workload, queue).exemplar
-        series, (counter, histogram) = self.metrics.at_hand, names
-        for prefix, *object_ in (
+        series = self.metrics.at_hand
+        queues = (
             ("", queue),
             ("local_queue_", workload.spec.queue_name, workload.metadata.namespace),
-        ):
+        )
+        for (counter, histogram), (prefix, *object_) in product(got, queues):
             series[prefix + counter, *object_, named].inc()
             series[prefix + histogram, *object_, named].observe(waited_s, exemplar)
 
@@ -258,9 +260,10 @@ class Reporter:
 
         It is the root of the Workload's trace if that is recorded here, else what the job has.
         """
-        if self.traces is not None and self.traces.keeps(meta := workload.metadata):
-            return root_of(meta.uid, meta.traceparent).traceparent
-        return job.traceparent
+        if not self.traces_it(workload):
+            return job.traceparent
+        meta = workload.metadata
+        return root_of(meta.uid, meta.traceparent).traceparent
 
     def traces_it(self, workload: Workload) -> bool:
         """Say whether the trace of a Workload is recorded."""

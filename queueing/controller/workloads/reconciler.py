@@ -47,7 +47,6 @@ from queueing.translate.contradictions import Offered, contradictions, indivisib
 from queueing.translate.inbound.queues import cluster_queue
 from queueing.translate.jobs.composition import job_of
 from queueing.translate.jobs.gang_keys import gang_of_workload
-from queueing.translate.jobs.management import group_kind_of
 from queueing.translate.jobs.pods import view as pod
 from queueing.translate.outbound import admissions
 from queueing.translate.outbound import workloads as outbound
@@ -290,11 +289,11 @@ class WorkloadReconciler:
 
         The watch may lag behind, or not show it: a pod that has lost its mark.
         """
-        return not await self._writes.find_job(self._kinds[group_kind_of(job)], job, namespace)
+        return not await self._writes.find_job(self._kinds[job.group_kind], job, namespace)
 
     async def _has_pods(self, job: OwnerReference, workload: Workload) -> bool:
         """Say whether pods of a Job that is gone have not ended. Raises KubeError."""
-        of = group_kind_of(job)
+        of = job.group_kind
         if of == pod.KIND.group_kind:
             return False  # it was the pod itself
         sought: list[Pods] = [JobPods(Uid(job.uid))]
@@ -306,7 +305,7 @@ class WorkloadReconciler:
     def _job_of(self, workload: Workload) -> OwnerReference | None:
         """Return the job of a known kind that a Workload is of; None for a gang's."""
         found = job_of(workload)
-        known = found is not None and group_kind_of(found) in self._kinds
+        known = found is not None and found.group_kind in self._kinds
         return found if known else None
 
     async def _bury(self, workload: Workload) -> None:

@@ -53,8 +53,8 @@ def slice_of(meta: Meta) -> str:
     first = slice_name(meta)
     if not first:
         return ""
-    owner = next((one.uid for one in meta.owner_references if one.controller), "")
-    return f"{meta.namespace}/{first} {owner}"
+    above = meta.controller
+    return f"{meta.namespace}/{first} {above.uid if above is not None else ''}"
 
 
 def is_superseded(workload: Workload) -> bool:

@@ -14,7 +14,6 @@ from queueing.core.names import FlavorName, Uid
 from queueing.core.variants import Variant
 from queueing.translate import labels
 from queueing.translate.jobs.composition import API_VERSION, owner_reference, workload_name
-from queueing.translate.jobs.management import controller_of
 from queueing.translate.wire.meta import Meta, OwnerReference, Wire
 from queueing.translate.wire.workloads import (
     Admission,
@@ -66,7 +65,7 @@ def has_variants(meta: Meta) -> bool:
 
 def parent_of(meta: Meta) -> OwnerReference | None:
     """Return the Workload that controls this one, its parent; None for all but variants."""
-    above = controller_of(meta)
+    above = meta.controller
     is_ours = above is not None and (above.api_version, above.kind) == (API_VERSION, "Workload")
     return above if is_ours and labels.ALLOWED_FLAVORS in meta.annotations else None
 

@@ -27,6 +27,11 @@ class OwnerReference(Wire, frozen=True):
     controller: bool = False
     block_owner_deletion: bool = False
 
+    @property
+    def group_kind(self) -> tuple[str, str]:
+        """The group and the kind of the owner."""
+        return self.api_version.rpartition("/")[0], self.kind
+
 
 class Meta(Wire, frozen=True):
     """The part of `metadata` that we read."""
@@ -53,6 +58,11 @@ class Meta(Wire, frozen=True):
     def life(self) -> Uid:
         """The uid, or the key where none was given (manifests that were never stored)."""
         return Uid(self.uid or self.key)
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The controlling owner, managed or not; None without one."""
+        return next((one for one in self.owner_references if one.controller), None)
 
     def is_newer_than(self, known: "Meta") -> bool:
         """Say whether this tells something new: a later version, or another life of its name."""
