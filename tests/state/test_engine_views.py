@@ -1,6 +1,14 @@
 """What the engine shows of itself."""
 
-from queueing.core.facts import CheckFact, Fact, FlavorFact, LocalQueueFact, StopPolicy
+from queueing.core.facts import (
+    CheckFact,
+    Fact,
+    FlavorFact,
+    Gone,
+    Kind,
+    LocalQueueFact,
+    StopPolicy,
+)
 from queueing.core.names import CohortName, FlavorName, FlavorResource, Key, QueueName, ResourceName
 from queueing.core.settings import FairSharing, Settings
 from queueing.reports import queues as reports
@@ -103,6 +111,15 @@ def test_changed_names_what_to_look_at_again_and_is_drained() -> None:
     assert (told.cluster_queues, told.local_queues) == (("main",), ("team/main",))
     assert told.cohorts == ("all",)
     assert engine.changed().cluster_queues == ()
+
+
+def test_the_end_of_what_runs_changes_the_views_of_its_queue_and_cohort() -> None:
+    engine = engine_with(*world(cluster_queue(cohort="all"), admitted("running", {"cpu": 4_000})))
+    engine.changed()
+    engine.observe(Gone(kind=Kind.WORKLOAD, name="team/running"))
+    told = engine.changed()
+    assert (told.cluster_queues, told.local_queues) == (("main",), ("team/main",))
+    assert told.cohorts == ("all",)
 
 
 def test_usage_appears_when_the_queue_does() -> None:
