@@ -22,6 +22,7 @@ from queueing.controller.decisions.late_evictions import EVICTED_AFTER_S
 from queueing.core.decisions import Admit, Cycle, Outcome, Place, Preempt, Strand, Verdict, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.names import Key
+from queueing.kube.writer import decisions_at_once
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 
@@ -154,7 +155,7 @@ class Controller:
     def _end_cycle(self, cycle: Cycle) -> None:
         self._phase = Phase.GATHERING
         if self._successor is None:
-            self._slots.limit(somebody_waits=self.engine.somebody_waits)
+            self._slots.most = decisions_at_once(self.engine.queues_to_judge)
             self._carry_out(cycle)
         inbox, self._inbox = self._inbox, []
         for act in inbox:
@@ -168,7 +169,6 @@ class Controller:
 
     def _allowed(self, now: float) -> int:
         """Return how many heads may be judged now."""
-        self._slots.limit(somebody_waits=self.engine.somebody_waits)
         room = self._slots.room
         self._lacks_room = not room
         return min(BUDGET, room) if room else int(now - self._decided_at >= PATIENCE_S)

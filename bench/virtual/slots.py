@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from queueing.core.names import Key
-from queueing.kube.writer import AHEAD, BESIDE_WAITERS, LIMITS, ROOM_LEAST, WriteClass
+from queueing.kube.writer import AHEAD, DECISIONS_LEAST, ROOM_LEAST
 
 
 @dataclass(slots=True)
@@ -13,7 +13,7 @@ class Slots:
     """The queue of decisions to be written, and the workloads that are being written."""
 
     flying: int = 0
-    most: int = LIMITS[WriteClass.ADMISSION]
+    most: int = DECISIONS_LEAST
     """Decisions being written at a time, as many as the product's writer allows."""
     _waiting: deque[tuple[Key, Callable[[], None]]] = field(default_factory=deque)
     _behind: dict[Key, deque[Callable[[], None]]] = field(default_factory=dict)
@@ -29,10 +29,6 @@ class Slots:
     def all_taken(self) -> bool:
         """Whether decisions wait for a slot."""
         return bool(self._waiting)
-
-    def limit(self, *, somebody_waits: bool) -> None:
-        """Let few decisions be written at a time while somebody waits for quota."""
-        self.most = BESIDE_WAITERS if somebody_waits else LIMITS[WriteClass.ADMISSION]
 
     def submit(self, key: Key, begin: Callable[[], None]) -> None:
         """Begin a write when there is a slot for it; it ends with `end`."""

@@ -35,13 +35,15 @@ class WriteClass(IntEnum):
 LIMITS: Mapping[WriteClass, int] = MappingProxyType(
     {WriteClass.ADMISSION: 32, WriteClass.STATUS: 8, WriteClass.EVENT: 2}
 )
-"""Writes in flight per class at most. With fewer, our part of a busy server would be too small."""
-BESIDE_WAITERS = 8
-"""Decisions in flight at most while somebody waits for quota.
+"""Writes in flight per class at most."""
+DECISIONS_LEAST = 8
+"""Decisions that may always be in flight.
 
 A decision holds quota from the moment it is made. With more writes in flight it is older, and worse
-informed, when it is stored: docs/decisions/0101.
+informed, when it is stored, and whoever comes next waits for all of them: docs/decisions/0101.
 """
+QUEUES_EACH = 8
+"""Queues with workloads to be judged for each decision in flight."""
 
 EVENTS_WAITING_MAX = 40_000
 """Events waiting at most, of about a kilobyte each. Half as many may wait for the server to be at
@@ -58,6 +60,15 @@ slot is idle while the next decisions are made."""
 ROOM_LEAST = 1 / 4
 """The smallest `room` above 0, as a fraction of the jobs that may run: a cycle that decides a few
 costs nearly as much as one that decides many."""
+
+
+def decisions_at_once(queues: int) -> int:
+    """Return how many decisions may be in flight if so many queues have workloads to be judged.
+
+    With few beside the many writes of others, our part of a busy server would be too small to serve
+    a thousand queues.
+    """
+    return min(max(DECISIONS_LEAST, queues // QUEUES_EACH), LIMITS[WriteClass.ADMISSION])
 
 
 def _never() -> bool:

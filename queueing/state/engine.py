@@ -157,15 +157,14 @@ class Engine:
         return self._memory
 
     @property
-    def somebody_waits(self) -> bool:
-        """Whether a workload was judged and got nothing; in Kueue mode always, to be safe.
+    def queues_to_judge(self) -> int:
+        """How many queues have workloads to be judged; 0 while any was judged and got nothing.
 
-        There all who wait are to be judged again after any event.
+        In Kueue mode always 0: there all who wait are judged again after any event.
         """
         memory = self._memory
-        if not memory.settings.rules.waits_for_lacks:
-            return True
-        return any(map(_waiting, memory.queues.values()))
+        waits = any(map(_waiting, memory.queues.values()))
+        return 0 if waits or not memory.settings.rules.waits_for_lacks else len(memory.ready)
 
     @property
     def is_within_round(self) -> bool:

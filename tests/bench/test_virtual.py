@@ -120,14 +120,6 @@ def test_there_is_no_room_while_only_a_few_decisions_could_be_written() -> None:
     assert rooms[-few:] == [0] * few
 
 
-def test_fewer_decisions_are_written_at_a_time_while_somebody_waits() -> None:
-    slots = Slots()
-    slots.limit(somebody_waits=True)
-    few = slots.most
-    slots.limit(somebody_waits=False)
-    assert few < slots.most == Slots().most
-
-
 @MODES
 def test_an_eviction_frees_quota_when_its_victim_has_left(mode: Compatibility) -> None:
     world = live(trial(mode), ONE_QUEUE)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from queueing.kube.pressure import Window
-from queueing.kube.writer import WriteClass, Writer
+from queueing.kube.writer import WriteClass, Writer, decisions_at_once
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks")
 
@@ -260,3 +260,10 @@ async def test_nothing_stays_behind_at_the_end() -> None:
         writer.submit("a", EVENT, board.job("a"))
         assert await writer.drain(10)
         assert board.log == ["a+", "a-"]
+
+
+@pytest.mark.parametrize(("queues", "decisions"), [(0, 8), (64, 8), (80, 10), (1000, 32)])
+def test_more_decisions_may_be_in_flight_where_many_queues_have_work(
+    queues: int, decisions: int
+) -> None:
+    assert decisions_at_once(queues) == decisions

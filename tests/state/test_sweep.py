@@ -2,7 +2,7 @@
 
 from queueing.core.settings import Compatibility, Settings
 from queueing.state.engine import Engine
-from queueing.testing.builders import cluster_queue, workload
+from queueing.testing.builders import cluster_queue, local_queue, workload
 from queueing.testing.invariants import check_invariants
 from queueing.testing.worlds import world
 
@@ -44,11 +44,23 @@ def test_there_is_nothing_to_sweep_where_nobody_waits() -> None:
         engine.observe(fact)
     engine.cycle(1.0)
     assert engine.sweep(10) == 0
-    assert not engine.somebody_waits
+    assert engine.queues_to_judge == 0
 
 
-def test_an_engine_says_whether_somebody_waits() -> None:
-    assert crowded(Settings()).somebody_waits
+def test_queues_with_work_are_counted_while_nobody_waits() -> None:
+    engine = Engine()
+    for fact in world(cluster_queue(), workload(), local_queue("team/b", "b"), cluster_queue("b")):
+        engine.observe(fact)
+    engine.observe(workload("b", {"cpu": 1}, local_queue="team/b"))
+    assert engine.queues_to_judge == 2
+    engine.cycle(1.0)
+    assert engine.queues_to_judge == 0
+
+
+def test_no_queues_are_counted_while_somebody_waits() -> None:
+    engine = crowded(Settings())
+    engine.observe(workload("next", {"cpu": 1}))
+    assert engine.queues_to_judge == 0
 
 
 def test_in_kueue_mode_nobody_is_judged_without_an_event_of_its_list() -> None:

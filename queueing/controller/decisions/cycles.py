@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from queueing.clock import Clock
 from queueing.core.decisions import Cycle
-from queueing.kube.writer import BESIDE_WAITERS, LIMITS, WriteClass
+from queueing.kube.writer import DECISIONS_LEAST, decisions_at_once
 from queueing.state.engine import Engine
 
 BUDGET = 256
@@ -56,8 +56,8 @@ class Cycles:
         self._budget, self._room = budget, room
         self.wanted = asyncio.Event()
         """Set to ask for a cycle."""
-        self._limit = BESIDE_WAITERS
-        """How many decisions are written at a time: few if the last cycle left somebody waiting."""
+        self._limit = DECISIONS_LEAST
+        """How many decisions are written at a time, by what the last cycle left to be judged."""
         self._lacks_room = False
         self._decided_at = float("-inf")
         self._wake_at: float | None = None
@@ -90,7 +90,7 @@ class Cycles:
         while heads := self._allowed():
             began = self._decided_at = self._clock.monotonic()
             cycle = self._engine.cycle(self._clock.now(), heads, partial(self._is_over, began))
-            limit = BESIDE_WAITERS if self._engine.somebody_waits else LIMITS[WriteClass.ADMISSION]
+            limit = decisions_at_once(self._engine.queues_to_judge)
             if limit != self._limit:
                 self._limit = limit
                 self._room(limit)  # it holds for the writes of this cycle, too

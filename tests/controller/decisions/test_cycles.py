@@ -8,7 +8,7 @@ from queueing.core.decisions import Admit, Cycle, Outcome, Verdict, Wait
 from queueing.core.facts import Condition, WorkloadFact
 from queueing.core.names import Key
 from queueing.core.settings import Settings
-from queueing.kube.writer import BESIDE_WAITERS, LIMITS, WriteClass
+from queueing.kube.writer import DECISIONS_LEAST, LIMITS, QUEUES_EACH, WriteClass
 from queueing.sim import transitions
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
@@ -30,6 +30,7 @@ class Scene:
 
     most: int
     """Decisions that may be under way."""
+    queues: int = 1
     known: dict[Key, WorkloadFact] = field(default_factory=dict)
     limit: int = 0
     under_way: deque[Admit] = field(default_factory=deque)
@@ -42,13 +43,11 @@ class Scene:
     def __post_init__(self) -> None:
         self.engine = Engine(Settings())
         quotas = {"default": {"cpu": NOMINAL}}
-        for fact in (
-            namespace("team"),
-            flavor("default"),
-            cluster_queue("main", quotas),
-            local_queue("team/main", "main"),
-        ):
-            self.engine.observe(fact)
+        self.engine.observe(namespace("team"))
+        self.engine.observe(flavor("default"))
+        for name in ("main", *map(str, range(1, self.queues))):
+            self.engine.observe(cluster_queue(name, quotas))
+            self.engine.observe(local_queue(f"team/{name}", name))
         self.cycles = Cycles(self.engine, self._carry_out, LoopClock(), budget=256, room=self._room)
 
     def _room(self, limit: int) -> int:
@@ -60,11 +59,14 @@ class Scene:
         self.under_way += [one for one in cycle.decisions if isinstance(one, Admit)]
         self.refusals += [one.workload for one in cycle.decisions if isinstance(one, Wait)]
 
-    def submit(self, *sizes: int) -> None:
+    def submit(self, *sizes: int, queue: str = "main") -> None:
         for size in sizes:
             number = len(self.known)
             made = workload(
-                f"team/{number:03}", pod_sets=(pod_set({"cpu": size}),), created=float(number)
+                f"team/{number:03}",
+                pod_sets=(pod_set({"cpu": size}),),
+                created=float(number),
+                local_queue=f"team/{queue}",
             )
             self.known[made.key] = made
             self.engine.observe(made)
@@ -87,9 +89,9 @@ class Scene:
         return len(self.under_way)
 
 
-def played(most: int, play: Callable[[Scene], Awaitable[None]]) -> Scene:
+def played(most: int, play: Callable[[Scene], Awaitable[None]], *, queues: int = 1) -> Scene:
     """Play a scene while cycles run, in virtual time."""
-    made = Scene(most)
+    made = Scene(most, queues)
 
     async def whole(_: LoopClock) -> None:
         async with asyncio.timeout(60), asyncio.TaskGroup() as group:
@@ -134,14 +136,21 @@ def test_who_needs_much_is_not_kept_out_by_decisions_that_wait_to_be_written() -
     assert place < 10 + this.most + 1, "its turn came when it was the oldest"
 
 
-def test_decisions_beside_who_waits_are_written_few_at_a_time_from_the_same_cycle_on() -> None:
-    async def play(this: Scene) -> None:
-        this.submit(1)
-        await this.decided()
-        this.submit(1, NOMINAL)
-        await this.decided()
+def test_many_queues_have_many_decisions_written_at_a_time_until_somebody_waits() -> None:
+    many = QUEUES_EACH * LIMITS[WriteClass.ADMISSION]
 
-    assert played(4, play).limits == [LIMITS[WriteClass.ADMISSION], BESIDE_WAITERS]
+    async def play(this: Scene) -> None:
+        for name in range(1, this.queues):
+            this.submit(1, queue=str(name))
+        this.submit(NOMINAL + 1)
+        while not this.refusals:
+            await this.decided()
+            this.under_way.clear()
+            this.cycles.go_on()
+
+    told = played(4, play, queues=many + 5).limits
+    assert told[0] == LIMITS[WriteClass.ADMISSION], "from the same cycle on"
+    assert told[-1] == DECISIONS_LEAST
 
 
 def test_who_waits_is_judged_again_now_and_then_while_nothing_happens() -> None:
