@@ -59,7 +59,7 @@ class Engine:
         ask for no cycle: one in which nobody waits decides nothing.
         """
         if self._steps is not None:
-            self._inbox.append(partial(self.observe, fact))
+            self._inbox.append(partial(Engine.observe, self, fact))  # who records has heard of it
             return True
         credit = self._memory.credits
         match fact:

@@ -70,6 +70,7 @@ def test_a_round_that_paused_is_repeated_where_it_paused() -> None:
     engine.observe(workload("late", priority=9))
     while not cycle.finished:
         cycle = engine.cycle(5.0, None, lambda: next(asked))
+    assert sum("late" in one and '"observe"' in one for one in lines) == 1
     answers, count = repeated(lines)
     assert count.cycles > 2
     assert all(one.same for one in answers)
