@@ -5,9 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
-# Some fast tests wait for processes and connections. Each worker costs some seconds: it collects all tests.
-FAST_WORKERS ?= $(shell expr 2 '*' $(WORKERS))
+# Some tests wait for processes and connections. Each worker costs some seconds: it collects all tests.
+WORKERS ?= 4
 # Each has a control plane of its own and mostly waits; on a cluster of yours one test runs at a time.
 E2E_WORKERS ?= $(if $(KUBECONFIG_E2E)$(KUBECONFIG),0,2)
 ARGS ?=
@@ -38,14 +37,14 @@ dev: setup ## Run the embedded API server with queueing and simulated nodes; kub
 
 .PHONY: test
 test: setup ## Run the fast tests (about two minutes)
-	$(BIN)/python -m pytest -q -n $(FAST_WORKERS) --dist worksteal -m 'not slow' tests $(ARGS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m 'not slow' tests $(ARGS)
 
 .PHONY: sizes
 sizes: setup ## Count the lines of each capability, words and pages, beside their bars
 	@$(BIN)/python -m tests.sizes
 
 .PHONY: properties
-properties: setup ## Run the long property, history and fault tests
+properties: setup ## Run the long property, history and fault tests (about ten minutes)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow \
 		--hypothesis-profile others tests $(ARGS)
 
