@@ -61,6 +61,18 @@ def test_who_is_refused_again_and_again_is_held_back_and_others_go_first() -> No
     check_invariants(engine)
 
 
+def test_who_was_held_back_is_tried_again_when_its_time_has_come() -> None:
+    engine, admit = engine_that_admitted()
+    engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
+    (again,) = engine.cycle(2.0).decisions[:1]
+    assert isinstance(again, Admit)
+    engine.settle(Outcome(decision=again, verdict=Verdict.REFUSED))
+    engine.observe(Gone(Kind.WORKLOAD, NEXT.key))
+    assert admits(engine, 3.0) == []
+    assert admits(engine, 3.5) == []
+    assert admits(engine, 4.0) == ["team/job"]
+
+
 def test_after_an_unknown_outcome_the_next_fact_is_the_answer_even_if_it_is_the_old_one() -> None:
     engine, admit = engine_that_admitted()
     engine.settle(Outcome(decision=admit, verdict=Verdict.UNKNOWN))

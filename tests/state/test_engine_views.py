@@ -122,6 +122,24 @@ def test_the_end_of_what_runs_changes_the_views_of_its_queue_and_cohort() -> Non
     assert told.cohorts == ("all",)
 
 
+def test_another_quota_changes_the_views_of_a_queue_and_its_cohort() -> None:
+    engine = engine_with(*world(cluster_queue(cohort="all")))
+    engine.cycle(1.0)
+    engine.changed()
+    engine.observe(cluster_queue(quotas={"default": {"cpu": 5_000}}, cohort="all"))
+    told = engine.changed()
+    assert (told.cluster_queues, told.cohorts) == (("main",), ("all",))
+
+
+def test_who_is_to_be_judged_again_changes_the_views_of_its_queues() -> None:
+    engine = engine_with(*world(cluster_queue(), workload("large", {"cpu": 11_000})))
+    engine.cycle(1.0)
+    engine.changed()
+    assert engine.sweep(1) == 1
+    told = engine.changed()
+    assert (told.cluster_queues, told.local_queues) == (("main",), ("team/main",))
+
+
 def test_usage_appears_when_the_queue_does() -> None:
     engine = engine_with(admitted("running", {"cpu": 4_000}))
     for fact in world(cluster_queue(), FlavorFact(name=FlavorName("default"))):

@@ -1,6 +1,6 @@
 """A round may pause between heads: that changes no decision, and facts wait until it ends."""
 
-from queueing.core.decisions import Cycle, Decision
+from queueing.core.decisions import Admit, Cycle, Decision, Outcome, Verdict
 from queueing.core.facts import Gone, Kind, PreemptionPolicy
 from queueing.core.names import Key
 from queueing.core.settings import FairSharing, Settings
@@ -65,6 +65,23 @@ def test_facts_that_come_in_a_round_wait_until_it_has_ended() -> None:
     assert engine.pending_keys() == ["team/late"]
     then, _ = decided(engine, pausing=False)
     assert [one.workload for one in then] == ["team/late"]
+    check_invariants(engine)
+
+
+def test_an_outcome_that_comes_in_a_round_counts_when_it_has_ended() -> None:
+    engine = Engine()
+    for fact in world(cluster_queue()):
+        engine.observe(fact)
+    engine.observe(workload("first"))
+    (admit,) = engine.cycle(1.0).decisions
+    assert isinstance(admit, Admit)
+    engine.observe(workload("second"))
+    engine.cycle(2.0, pause=lambda: True)
+    engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
+    assert engine.is_assumed(Key("team/first"))
+    decided(engine, pausing=False)
+    again, _ = decided(engine, pausing=False)
+    assert [one.workload for one in again] == ["team/first"]
     check_invariants(engine)
 
 

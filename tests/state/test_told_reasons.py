@@ -1,12 +1,13 @@
 """Why a workload is in no queue is told once, whatever comes first."""
 
-from queueing.core.decisions import Reason, Wait
+from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import Gone, Kind
 from queueing.core.names import Key
 from queueing.state.engine import Engine
 from queueing.testing.builders import (
     admitted,
     cluster_queue,
+    condition,
     flavor,
     local_queue,
     namespace,
@@ -49,3 +50,15 @@ def test_twins_say_the_same_though_both_were_judged_at_different_times() -> None
     assert earlier.message == later.message != old.message
     assert later == engine.waiting(Key("team/later"))
     assert later.uid == old.uid
+
+
+def test_a_group_whose_pods_are_to_be_replaced_first_is_in_no_queue() -> None:
+    engine = Engine()
+    replaced = condition("WaitingForReplacementPods", "PodsFailed")
+    for fact in (namespace(), flavor(), cluster_queue(), local_queue()):
+        engine.observe(fact)
+    engine.observe(workload("group", conditions=[replaced]))
+    [told] = engine.cycle(1.0).decisions
+    assert isinstance(told, Wait)
+    assert (told.reason, told.requeue) == (Reason.PENDING_EVALUATION, Requeue.INADMISSIBLE)
+    assert told.message == "Pods of the group are to be replaced first"
