@@ -31,7 +31,6 @@ from queueing.translate.jobs.pods.view import PodJob
 from queueing.translate.jobs.view import JobView
 from queueing.translate.transformations import ResourceRules
 from queueing.translate.wire.cluster import LimitRange, RuntimeClass
-from queueing.translate.wire.meta import Meta
 from queueing.translate.wire.queues import ResourceFlavor
 from queueing.translate.wire.workloads import Workload
 
@@ -142,7 +141,8 @@ class Pump:
     def _take_workload(self, found: Workload, *, made: bool = False) -> None:
         meta, objects = found.metadata, self._objects
         known = objects.workload_keys.get(meta.uid)
-        if not self._is_news(meta, None if known is None else objects.workloads[known]):
+        is_old = known is not None and not meta.is_newer_than(objects.workloads[known].metadata)
+        if is_old or meta.uid in self._dead:
             return
         key = objects.put_workload(found)
         self._observe_workload(key, found)
@@ -186,8 +186,9 @@ class Pump:
                 self.attend_job(job)
 
     def _take_job(self, found: JobView) -> None:
-        known = self._objects.jobs.get(found.key)
-        if not self._is_news(found.metadata, known):
+        meta, known = found.metadata, self._objects.jobs.get(found.key)
+        is_old = known is not None and not meta.is_newer_than(known.metadata)
+        if is_old or meta.uid in self._dead:
             return
         if known is not None and found.only_waits_as(known):
             self._objects.jobs[found.key] = found  # what it is found by is as it was
@@ -240,11 +241,6 @@ class Pump:
                 self._queues.job(child)
             for gang in dict.fromkeys((*left, *objects.gangs.of(found))):
                 self._queues.gang(gang)
-
-    def _is_news(self, seen: Meta, known: Workload | JobView | None) -> bool:
-        """Say whether an object is neither one that is gone nor a version that was taken before."""
-        is_new = known is None or seen.is_newer_than(known.metadata)
-        return is_new and seen.uid not in self._dead
 
     def _bury(self, uid: str) -> None:
         self._dead[uid] = None
