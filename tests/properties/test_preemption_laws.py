@@ -123,7 +123,10 @@ def no_victim_answers_with_the_reverse(life: Life) -> None:
 
 
 def assert_stays(cluster: LivingCluster, judgement: Ruling, preempt: Preempt) -> None:
-    """Let a head be admitted and its victims queue again: none of them takes it back."""
+    """Let a head be admitted and its victims queue again: none takes it back with all its pods.
+
+    With fewer it may ask for no more than what is its own.
+    """
     head = judgement.head.workload
     gone = {one.workload for one in judgement.preemptions}
     facts: list[Fact] = list(cluster.objects.values())
@@ -132,7 +135,9 @@ def assert_stays(cluster: LivingCluster, judgement: Ruling, preempt: Preempt) ->
             facts.append(admitted(fact, judgement, cluster.now))
         elif fact.key == preempt.workload:
             evicted = {name: one for name, one in fact.conditions.items() if name == "Evicted"}
-            facts.append(replace(fact, admission=None, conditions=evicted, checks=()))
+            whole = tuple(replace(one, min_count=None) for one in fact.pod_sets)
+            asked = replace(fact, pod_sets=whole, admission=None, conditions=evicted, checks=())
+            facts.append(asked)
         elif fact.holds_quota and fact.key not in gone:
             facts.append(fact)
     cycle = cluster.successor(facts).cycle(cluster.now)

@@ -94,6 +94,9 @@ BROKEN_ONCE = [
     pytest.param(
         "fair sharing", 700077, id="who leaves a strict queue lets others have their turn"
     ),
+    pytest.param(
+        "fair sharing", 2114227477, id="who had got what its victims left goes before nobody"
+    ),
 ]
 """Lives in which a remedy once did not help."""
 

@@ -14,6 +14,8 @@ from queueing.state.queues.peers import Item
 
 MARK = "(UID: "
 """The text before the preemptor's uid in the message of a victim's `Preempted` condition."""
+SPENT = Uid("")
+"""Who is named once the preemptor has held what its victim left."""
 
 
 def preemptor_of(message: str) -> Uid | None:
@@ -32,14 +34,19 @@ def note_mark(memory: Memory, fact: WorkloadFact) -> None:
         uid = None if fact.finished else preemptor_of(preempted.message)
     if uid is None:
         memory.marks.pop(fact.key, None)
-    else:
+    elif memory.marks.get(fact.key) != SPENT:
         memory.marks[fact.key] = uid
+
+
+def spend_marks(memory: Memory, uid: Uid) -> None:
+    """Forget whom marks name when it gives back quota that it held: it had got what they left."""
+    memory.marks.update({one: SPENT for one, named in memory.marks.items() if named == uid})
 
 
 def unjudged(memory: Memory) -> list[Item]:
     """Return the pending workloads that marks name and that were not judged yet.
 
-    One that was evicted itself after its victims is none of them: it had got what they left.
+    One that was evicted itself after its victims, before this leader, is none of them either.
     """
     found: dict[Key, Item] = {}
     for victim, uid in memory.marks.items():

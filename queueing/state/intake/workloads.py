@@ -13,7 +13,7 @@ from queueing.core.names import Key
 from queueing.core.placement.pods import used_at
 from queueing.core.usage import holder_of
 from queueing.state.intake.joining import enqueue, heed_siblings, is_over, leave
-from queueing.state.intake.marks import note_mark
+from queueing.state.intake.marks import note_mark, spend_marks
 from queueing.state.intake.returning import turn_of
 from queueing.state.memory.memory import Memory
 from queueing.state.usage.charges import Charge
@@ -115,6 +115,8 @@ def give_back(memory: Memory, key: Key) -> None:
     holder, queue = charge.holder, charge.holder.queue
     if holder.evicted and holder.elsewhere is not None and memory.settings.rules.moves:
         memory.places.returning[key] = turn_of(holder)
+    if memory.marks and charge.decision is None:
+        spend_marks(memory, holder.uid)
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
         memory.pairs.pop(queue, None)
