@@ -21,7 +21,7 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law
+from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law, seeded
 
 
 def world_of(memory: Memory) -> World:
@@ -176,3 +176,7 @@ def test_preemption(hold: Hold, law: Law, mode: str) -> None:
 @AT_BOTH_LENGTHS
 def test_no_victim_answers_with_the_reverse(hold: Hold) -> None:
     hold(no_victim_answers_with_the_reverse, "fair sharing")
+
+
+def test_a_victim_that_asks_for_less_may_take_back_what_is_its_own() -> None:
+    no_victim_answers_with_the_reverse(seeded(2355472000, "fair sharing"))
