@@ -17,7 +17,7 @@ from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, seeded
 from tests.properties.test_rebuild_laws import done_in, is_known
 
 KUEUE = "as Kueue"
-BROKEN_ONCE = (70080, 71075)
+BROKEN_ONCE = (70080, 71075, 1459572504)
 
 
 def who_waits_is_all_that_a_new_engine_must_know(life: Life) -> None:
@@ -42,13 +42,14 @@ def who_waits_is_all_that_a_new_engine_must_know(life: Life) -> None:
 def carry_over(old: Memory, new: Memory) -> None:
     """Let everybody who waits in one memory wait in the same way in another."""
     for name, queue in old.queues.items():
-        new.queue(name).releases = queue.releases
+        new.queue(name).releases, new.queue(name).judged = queue.releases, queue.judged
     for key, known in old.items.items():
         item = new.items[key]
         peers = known.peers
         if peers.token == ("alone", known.fact.uid):
             isolate(new, item, sticky=item.order != known.order)
         item.progress, item.progress_at = known.progress, known.progress_at
+        item.progress_in = known.progress_in
         item.preempting, item.tries, item.wait = known.preempting, known.tries, known.wait
         if peers.stand is not Stand.READY:
             item.peers.wait = peers.wait
