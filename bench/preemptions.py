@@ -121,7 +121,8 @@ async def _measured(stage: Stage, mode: str, name: str) -> Result:
         **{f"writes each: {kind}": n / len(items) for kind, n in sorted(writes.items())},
         **stage.limits,
         TIMES: told["seconds"] / max(stage.limits.values()),
-        **(_beside_clients(told["seconds"], used, stage.floor_cpu_s) if used else {}),
+        **({"CPU times the floor": used.total() / stage.floor_cpu_s} if used else {}),
+        **(_beside_clients(told["seconds"], used) if used else {}),
     }
     return Result(
         scenario=name,
@@ -132,14 +133,13 @@ async def _measured(stage: Stage, mode: str, name: str) -> Result:
     )
 
 
-def _beside_clients(seconds: float, used: Counter[str], floor_cpu_s: float) -> dict[str, float]:
+def _beside_clients(seconds: float, used: Counter[str]) -> dict[str, float]:
     """Return what a run took, by what its clients did: they do the same in each mode.
 
     So their CPU time says how fast the machine was, which differs by a fifth from run to run.
     """
     clients = used[cpu.CLIENT]
     return {
-        "CPU times the floor": used.total() / floor_cpu_s,
         "seconds per CPU second of clients": seconds / clients,
         "CPU of queueing per CPU second of clients": used[cpu.PRODUCT] / clients,
     }

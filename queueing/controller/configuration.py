@@ -51,7 +51,7 @@ class ControllerRules:
     jobs: JobRules
     identity: str
     tell_ready_within_s: float = TELL_READY_WITHIN_S
-    """The same, or 0 where others depend on the condition."""
+    """As `TELL_READY_WITHIN_S`, or 0 where others depend on the condition."""
     kinds: Sequence[Kind] = ()
     """Described kinds whose objects are queued."""
     external: Sequence[JobKind] = ()

@@ -267,8 +267,9 @@ class JobReader:
 
     def _is_managed(self, given: GivenJob) -> bool:
         job, rules = given.metadata, self.rules
-        in_namespace = selects(rules.namespaces, self.labels_of(job.namespace))
-        return in_namespace and asks_to_be_queued(job, rules)
+        return asks_to_be_queued(job, rules) and selects(
+            rules.namespaces, self.labels_of(job.namespace)
+        )
 
     def _priority_of(self, job: JobView) -> Priority | None:
         """Return the Job's priority; None, with a note, when its class is not in the documents."""

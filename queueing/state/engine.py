@@ -163,8 +163,9 @@ class Engine:
         In Kueue mode always 0: there all who wait are judged again after any event.
         """
         memory = self._memory
-        waits = any(map(_waiting, memory.queues.values()))
-        return 0 if waits or not memory.settings.rules.waits_for_lacks else len(memory.ready)
+        if not memory.settings.rules.waits_for_lacks or any(map(_waiting, memory.queues.values())):
+            return 0
+        return len(memory.ready)
 
     @property
     def is_within_round(self) -> bool:

@@ -49,12 +49,17 @@ def test_a_refused_admission_is_taken_back_and_tried_again() -> None:
     assert admits(engine, 2.0) == ["team/job"]
 
 
-def test_who_is_refused_again_and_again_is_held_back_and_others_go_first() -> None:
+def engine_refused_twice() -> Engine:
     engine, admit = engine_that_admitted()
     engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
     (again,) = engine.cycle(2.0).decisions[:1]
     assert isinstance(again, Admit)
     engine.settle(Outcome(decision=again, verdict=Verdict.REFUSED))
+    return engine
+
+
+def test_who_is_refused_again_and_again_is_held_back_and_others_go_first() -> None:
+    engine = engine_refused_twice()
     cycle = engine.cycle(3.0)
     assert [one.workload for one in cycle.decisions if isinstance(one, Admit)] == ["team/next"]
     assert cycle.wake_at == 4.0
@@ -62,11 +67,7 @@ def test_who_is_refused_again_and_again_is_held_back_and_others_go_first() -> No
 
 
 def test_who_was_held_back_is_tried_again_when_its_time_has_come() -> None:
-    engine, admit = engine_that_admitted()
-    engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
-    (again,) = engine.cycle(2.0).decisions[:1]
-    assert isinstance(again, Admit)
-    engine.settle(Outcome(decision=again, verdict=Verdict.REFUSED))
+    engine = engine_refused_twice()
     engine.observe(Gone(Kind.WORKLOAD, NEXT.key))
     assert admits(engine, 3.0) == []
     assert admits(engine, 3.5) == []

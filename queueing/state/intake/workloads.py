@@ -115,7 +115,7 @@ def give_back(memory: Memory, key: Key) -> None:
     holder, queue = charge.holder, charge.holder.queue
     if holder.evicted and holder.elsewhere is not None and memory.settings.rules.moves:
         memory.places.returning[key] = turn_of(holder)
-    if memory.marks and charge.decision is None:
+    if memory.marks and charge.decision is None:  # else it is not stored that it held any
         spend_marks(memory, holder.uid)
     memory.queue(queue).releases += 1
     if memory.pairs and not _was_preempted(memory, key):
