@@ -141,6 +141,9 @@ class LendLast:
 
     def borrowers_last(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield entries in their order, then those that waited for the others in vain."""
+        if not self.world.settings.rules.lends_last:
+            yield from entries
+            return
         for entry in entries:
             if not self._waits(entry):
                 yield entry
@@ -148,10 +151,7 @@ class LendLast:
 
     def _waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
-        settings = self.world.settings
-        if not settings.rules.lends_last:
-            return False
-        if settings.fair_sharing is not None:
+        if self.world.settings.fair_sharing is not None:
             if not entry.targets or entry.head.waited >= ROUNDS_MAX:
                 return False
             return entry.node.root in self._moved

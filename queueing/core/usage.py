@@ -23,6 +23,9 @@ from queueing.core.topology.assignment import HOSTNAME, Occupancy
 from queueing.core.topology.requests import in_order
 from queueing.core.topology.usage import placed
 
+NO_CLAIMS: frozenset[str] = frozenset()
+"""One object, as each empty set takes up 216 bytes."""
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Shape:
@@ -33,6 +36,8 @@ class Shape:
     """
 
     parts: tuple[object, ...]
+    requests: Mapping[ResourceName, int]
+    """What one workload requests of each resource, with all its pods."""
 
 
 _shapes: WeakValueDictionary[tuple[object, ...], Shape] = WeakValueDictionary()
@@ -54,7 +59,7 @@ class Demand:
     shape: Shape
     full: Shape
     """The shape with all pods; it differs from `shape` if partial admission lowered a count."""
-    claims: frozenset[str] = frozenset()
+    claims: frozenset[str] = NO_CLAIMS
     """What it uses and other workloads may use, too: uids of ResourceClaims, or its elastic job."""
     slice_of: str = ""
     """The elastic job of which the workload is a slice; empty for all others."""
@@ -91,8 +96,8 @@ def demand_of(workload: WorkloadFact) -> Demand:
     job, flavors = workload.slice_of, workload.flavors
     shape = _shape_of(pod_sets, job, flavors)
     asks = [ask.claim for one in workload.pod_sets for ask in one.devices if ask.claim]
-    claims = [job] if job else asks
-    return Demand(pod_sets, shape, shape, frozenset(claims), job, flavors)
+    claims = frozenset((job,) if job else asks) if job or asks else NO_CLAIMS
+    return Demand(pod_sets, shape, shape, claims, job, flavors)
 
 
 def use_of(pod_sets: Iterable[PodSet], assigned: Sequence[PodSetAssignment], job: str) -> Use:
@@ -310,5 +315,9 @@ def _shape_of(
         parts = (*parts, flavors)
     found = _shapes.get(parts)
     if found is None:
-        found = _shapes[parts] = Shape(parts)
+        requests: dict[ResourceName, int] = {}
+        for one in pod_sets:
+            for resource, amount in one.pod_set.requests.items():
+                requests[resource] = requests.get(resource, 0) + amount * one.count
+        found = _shapes[parts] = Shape(parts, requests)
     return found

@@ -137,7 +137,7 @@ def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: 
     own = missing + max(0, -free)
     found = {own}
     if item is not None:
-        mine = item.peers.requests.get(resource.resource, 0)
+        mine = item.peers.demand.shape.requests.get(resource.resource, 0)
         ahead = before(memory.queues[item.peers.queue], item)
         found.add(mine + _asked(ahead, resource) - free - sum(kept))
     everybody = ((one, one.size) for line in lines for one in line.peers.values())
@@ -147,7 +147,9 @@ def _amounts(memory: Memory, ruling: Ruling, resource: FlavorResource, missing: 
 
 def _asked(waiting: Iterable[tuple[Peers, int]], resource: FlavorResource) -> int:
     """Return what waiting workloads ask for: groups, and how many of each."""
-    return sum(peers.requests.get(resource.resource, 0) * number for peers, number in waiting)
+    return sum(
+        peers.demand.shape.requests.get(resource.resource, 0) * number for peers, number in waiting
+    )
 
 
 def _raised(old: Quota, more: int) -> Quota:

@@ -17,7 +17,7 @@ steps = st.lists(
     max_size=400,
 )
 JOB = workload("job")
-GROUPS = [Peers(QueueName("main"), number, demand_of(JOB), None, 0, {}, {}) for number in range(41)]
+GROUPS = [Peers(QueueName("main"), number, demand_of(JOB), None, 0, {}) for number in range(41)]
 
 
 def place(number: int) -> QueueKey:

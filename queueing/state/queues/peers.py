@@ -16,7 +16,7 @@ from typing import NamedTuple
 from queueing.core.decisions import Reason, Requeue, Wait
 from queueing.core.facts import WorkloadFact
 from queueing.core.flavors.assignment import Progress
-from queueing.core.names import FlavorResource, Key, QueueName, ResourceName
+from queueing.core.names import FlavorResource, Key, QueueName
 from queueing.core.ordering import QueueKey
 from queueing.core.usage import Demand
 
@@ -108,8 +108,6 @@ class Peers:
     priority: int
     asked: Mapping[Slot, int]
     """The rows in which they are, with the amount that they wait for in each: 0 in a lane."""
-    requests: Mapping[ResourceName, int]
-    """What one of them requests of each resource, with all its pods."""
     line: list[tuple[QueueKey, Item]] = field(default_factory=list)
     """Sorted; only their queue changes it."""
     place: QueueKey | None = None

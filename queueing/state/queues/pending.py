@@ -103,8 +103,7 @@ class PendingQueue:
         if peers is None:
             local_queue = item.fact.local_queue
             in_lane = self._in_lane(local_queue)
-            asked, priority = requests_of(demand), item.fact.priority
-            peers = Peers(self.name, token, demand, local_queue, priority, in_lane, asked)
+            peers = Peers(self.name, token, demand, local_queue, item.fact.priority, in_lane)
             self.peers[token] = peers
         item.peers = peers
         insort(peers.line, (item.order, item))
@@ -204,7 +203,7 @@ class PendingQueue:
         found = 0
         for lane in self.lanes.values():
             for _, peers in islice(lane.entries, LOOKED_AT):
-                amount = peers.requests.get(resource, 0)
+                amount = peers.demand.shape.requests.get(resource, 0)
                 if amount <= left and peers.stand is READY:
                     found += amount * len(peers.line)
                     if found >= left:
@@ -251,12 +250,3 @@ class PendingQueue:
             row.discard(peers.place, peers)
             if not row.entries:
                 del rows[slot]
-
-
-def requests_of(demand: Demand) -> Mapping[ResourceName, int]:
-    """Return what one workload requests of each resource, with all its pods."""
-    found: dict[ResourceName, int] = {}
-    for one in demand.pod_sets:
-        for resource, amount in one.pod_set.requests.items():
-            found[resource] = found.get(resource, 0) + amount * one.count
-    return found

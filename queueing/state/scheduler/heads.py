@@ -1,6 +1,7 @@
 """Which workloads are judged in a round, the head of each queue of a tree, and in which world."""
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -41,10 +42,10 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
     if not memory.settings.rules.waits_for_lacks:
         yield memory.trees.cursor, sorted(memory.ready)
         return
-    objects, trees = memory.objects, dict[QuotaNode, list[QueueName]]()
-    memory.ready.intersection_update(objects.queues)
+    node_of, trees = memory.objects.tree.queue, defaultdict[QuotaNode, list[QueueName]](list)
+    memory.ready.intersection_update(memory.objects.queues)
     for name in memory.ready:
-        trees.setdefault(objects.tree.queue(name).root, []).append(name)
+        trees[node_of(name).root].append(name)
     places = {(root.name, root.is_queue): names for root, names in trees.items()}
     order = sorted(places)
     start = bisect_right(order, memory.trees.cursor)
@@ -64,7 +65,7 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
         head = None if queue is None else head_of(memory, queue, reach, refused)
         if head is not None:
             found.append(head)
-        elif queue is None or not has_turn(memory, queue):
+        elif queue is None or not queue.lanes or not has_turn(memory, queue):
             memory.ready.discard(name)
     return found
 
@@ -103,11 +104,12 @@ def head_of(
 def _first_of(queue: PendingQueue, reach: Reach) -> Item | None:
     """Return the first of a queue that is READY, or that waits on a shelf and may fit now.
 
-    That one is judged where it is, and stays there if others are faster. One that lacks something
-    else as well takes no turn: at each release those behind it would lose to others of the tree.
+    That one is judged where it is, and stays there if others are faster. One that asks for several
+    resources and lacks another as well takes no turn: at each release those behind it would lose to
+    others of the tree.
     """
     while (peers := queue.covered(reach.most)) is not None:
-        missing = reach.missing(peers)
+        missing = reach.missing(peers) if len(peers.demand.shape.requests) > 1 else None
         if missing is None:
             return peers.top()
         queue.shelve(peers, missing)
@@ -225,9 +227,9 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         if queue is None or name in asleep:
             return 0
         head = groups.get(name)
-        asked = 0 if head is None or head.competes else head.requests.get(resource, 0)
+        asked = 0 if head is None or head.competes else head.demand.shape.requests.get(resource, 0)
         taken = asked if asked <= left else 0
-        return min(left, taken + queue.may_take(resource, left))
+        return min(left, taken + queue.may_take(resource, left)) if queue.lanes else taken
 
     limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
     plain = World(

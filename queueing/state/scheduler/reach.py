@@ -27,10 +27,11 @@ class Reach:
 
         Without a priority, there are no victims.
         """
-        node = self.memory.tree.queue(name)
+        objects = self.memory.objects
+        node = objects.tree.queue(name)
         if priority is None:
             return node.available(resource)
-        policies = self.memory.objects.queues[name].preemption
+        policies = objects.queues[name].preemption
         return self._bounds.most(node, resource, priority, policies, self.memory.ledger)
 
     def missing(self, peers: Peers) -> Mapping[Slot, int] | None:
