@@ -26,7 +26,7 @@ class Cover:
     due: Sequence[SlicePod]
     """Gated pods that it covers; of each pod set those of lowest name."""
     lacks: bool
-    """Whether it would cover more pods than there are."""
+    """Whether it would cover more pods than there are, or one that others will replace."""
     exceeded: bool
     """Whether more pods than it is for have been let go and have not ended."""
 
@@ -42,7 +42,7 @@ def cover(workload: Workload, pods: Iterable[SlicePod]) -> Cover:
         gated = sorted((one for one in mine if one.is_gated), key=lambda one: one.metadata.name)
         room = pod_set.count - (len(mine) - len(gated))
         due += gated[: max(room, 0)]
-        lacks |= room > len(gated)
+        lacks |= room > len(gated) or any(one.metadata.deleting for one in mine)
         exceeded |= room < 0
     return Cover(due, lacks, exceeded)
 
