@@ -49,6 +49,14 @@ def test_a_refused_admission_is_taken_back_and_tried_again() -> None:
     assert admits(engine, 2.0) == ["team/job"]
 
 
+def test_an_outcome_for_a_workload_that_is_gone_changes_nothing() -> None:
+    engine, admit = engine_that_admitted()
+    engine.observe(Gone(kind=Kind.WORKLOAD, name="team/job"))
+    engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))
+    assert admits(engine, 2.0) == ["team/next"]
+    check_invariants(engine)
+
+
 def engine_refused_twice() -> Engine:
     engine, admit = engine_that_admitted()
     engine.settle(Outcome(decision=admit, verdict=Verdict.REFUSED))

@@ -5,16 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from queueing.core.decisions import Admit
-from queueing.core.facts import ClusterQueueFact, Condition, PreemptionPolicy, WorkloadFact
-from queueing.core.names import Key
+from queueing.core.decisions import Admit, Mode, Wait
+from queueing.core.facts import (
+    CheckFact,
+    ClusterQueueFact,
+    Condition,
+    PreemptionPolicy,
+    WorkloadFact,
+)
+from queueing.core.names import CheckName, Key
 from queueing.core.settings import FairSharing, Settings
-from queueing.testing.builders import cluster_queue, condition, preemption, workload
+from queueing.testing.builders import check_rule, cluster_queue, condition, preemption, workload
 from queueing.testing.obedient import ObedientCluster
 from queueing.testing.worlds import world
 
 LOWER = preemption(within=PreemptionPolicy.LOWER_PRIORITY)
 LOW = Key("team/low")
+BY_SHARES = Settings(fair_sharing=FairSharing(strategies=("LessThanOrEqualToFinalShare",)))
 
 
 def job(
@@ -143,6 +150,24 @@ def test_a_promise_ends_with_its_holder() -> None:
     assert admitted_in_order(cluster) == ["team/other"]
 
 
+def test_what_a_queue_that_turns_inactive_was_promised_is_promised_to_others_at_once() -> None:
+    reclaims = preemption(reclaim=PreemptionPolicy.ANY)
+    owner = cluster_queue("owner", {"default": {"cpu": 5}}, cohort="all", preemption=reclaims)
+    guest = cluster_queue("guest", {"default": {"cpu": 5}}, cohort="all")
+    check = CheckFact(name=CheckName("check"), controller="example.com/nodes", active=True)
+    queues = [replace(owner, checks=(check_rule(),)), guest]
+    cluster = ObedientCluster([check, *world(cluster_queues=queues)], BY_SHARES)
+    for one in (job("low", 10, queue="guest"), job("owns", 5, queue="owner")):
+        cluster.observe(one)
+        cluster.cycle()
+    cluster.observe(job("next", 10, queue="guest"))
+    cluster.cycle()
+    cluster.observe(replace(check, active=False))
+    (wait,) = (one for one in cluster.cycle().decisions if one.workload == "team/next")
+    assert isinstance(wait, Wait)
+    assert wait.mode is Mode.DEFERRED_FIT
+
+
 @pytest.mark.parametrize(
     "before",
     [
@@ -185,8 +210,7 @@ def test_by_shares_who_would_borrow_is_promised_what_others_give_back() -> None:
         for name in ("large", "half", "small", "later")
     ]
     owner = cluster_queue("owner", {"default": {"cpu": 10}}, cohort="all")
-    fair = FairSharing(strategies=("LessThanOrEqualToFinalShare",))
-    cluster = ObedientCluster(world(cluster_queues=[owner, *guests]), Settings(fair_sharing=fair))
+    cluster = ObedientCluster(world(cluster_queues=[owner, *guests]), BY_SHARES)
     for name in ("one", "two"):
         cluster.observe(job(name, 5, queue="large"))
         cluster.cycle()
