@@ -35,6 +35,8 @@ from queueing.translate.jobs.view import JobView
 
 PODS_AGAIN_S = 5.0
 """Seconds after which pods are listed again while an elastic job has fewer than it may."""
+PODS_SWEEP_S = 30.0
+"""Seconds after which they are listed again otherwise: one that is made anew changes no status."""
 OWNER_GONE_S = 5.0
 """Seconds until a job is looked at again whose owner does not exist."""
 
@@ -125,9 +127,9 @@ class JobReconciler:
         found = await self._ungating.let_go(action.job, aim)
         if wanted is not None and not found.exceeded:
             await self._act(gang, actions.Resize(workload, wanted))
-        elif found.exceeded or found.lacks:
-            wait_s = AGAIN_S if found.exceeded else PODS_AGAIN_S
-            self._queue_of(gang).add_after(gang.key, wait_s)
+        else:
+            soon_s = PODS_AGAIN_S if found.lacks else PODS_SWEEP_S
+            self._queue_of(gang).add_after(gang.key, AGAIN_S if found.exceeded else soon_s)
 
     async def _due_now(self, gang: Gang, action: Action | None) -> Action | None:
         """Return the action itself, or what an `AwaitPods` stands for as its pods are now."""

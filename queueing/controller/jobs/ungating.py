@@ -2,8 +2,9 @@
 
 A job that grows has its new pods at once. Each has a gate, and is neither scheduled nor counted
 until the slice of that size is admitted. Pods are listed when the job or its slice changes, because
-the status of a job tells that it has pods which do not run; what is listed is what is stored, so
-nothing has to be remembered of the pods that were let go.
+the status of a job tells that it has pods which do not run, and now and then, because it may stay
+the same when a pod is made anew. What is listed is what is stored, so nothing has to be remembered
+of the pods that were let go.
 """
 
 import logging

@@ -78,7 +78,9 @@ async def scale(world: World, framework: str, name: str, replicas: int) -> None:
     await world.client.patch_merge(resource(framework).at(name, "team"), change)
 
 
-async def make_pods(world: World, template: Wire, count: int, first: int = 0) -> None:
+async def make_pods(
+    world: World, template: Wire, count: int, first: int = 0, *, group: str = "small"
+) -> None:
     """Create pods of a group as its controller would; they run until they are deleted."""
     meta = template["metadata"]
     notes = {**meta["annotations"], "queueing.dev/simulate-seconds": "6000"}
@@ -90,7 +92,7 @@ async def make_pods(world: World, template: Wire, count: int, first: int = 0) ->
                 "metadata": {
                     **meta,
                     "annotations": notes,
-                    "name": f"small-{number}",
+                    "name": f"{group}-{number}",
                     "namespace": "team",
                 },
                 "spec": template["spec"],
@@ -144,6 +146,23 @@ async def test_a_group_of_workers_grows_and_shrinks(world: MakeWorld, framework:
         (third,) = [one for one in await slices(w) if len(one["spec"]["podSets"]) > 1]
         assert [one["count"] for one in third["spec"]["podSets"]] == [1, 2]
         assert is_running(framework, await until(w, framework, "ray", bool))
+
+
+async def test_a_worker_that_is_made_anew_is_let_go_though_the_status_says_nothing_new(
+    world: MakeWorld,
+) -> None:
+    async with world(**ON) as w:
+        await w.make(FLAVOR, cluster_queue("2"), LOCAL_QUEUE)
+        await define(w, CLUSTER)
+        await create(w, CLUSTER, ray(CLUSTER, 1))
+        spec = (await started(w, CLUSTER))["spec"]
+        await make_pods(w, spec["headGroupSpec"]["template"], 1, group="head")
+        await make_pods(w, spec["workerGroupSpecs"][0]["template"], 1)
+        await until_open(w, {"head-0", "small-0"})
+        await w.until("ClusterQueue", "cq", uses("2"))
+        await w.delete("Pod", "small-0")
+        await make_pods(w, spec["workerGroupSpecs"][0]["template"], 1, first=1)
+        await until_open(w, {"small-1"})
 
 
 @pytest.mark.parametrize("framework", ["ray.io/rayjob", "ray.io/rayservice"])
