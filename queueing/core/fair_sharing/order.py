@@ -1,13 +1,13 @@
 """The order of entries with fair sharing: a tournament in each tree."""
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
 from queueing.core.entries import Entry
 from queueing.core.fair_sharing.shares import Shares
-from queueing.core.names import FlavorResource, QueueName, Uid
+from queueing.core.names import QueueName, Uid
 from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
 from queueing.core.settings import Settings
@@ -96,7 +96,7 @@ class _Tournament:
         asked = fair is not None and fair.prioritize_non_borrowing
         if child is node:
             infinite, share = self._shares.of(node, usage)
-            borrows = asked and _borrows_with(node, usage)
+            borrows = asked and any(map(node.borrowing_with, usage, usage.values()))
         else:
             with self.tree.attempt():
                 self.tree.add_usage(QueueName(node.name), usage)
@@ -111,12 +111,3 @@ class _Tournament:
             head.timestamp,
             head.workload.uid,
         )
-
-
-def _borrows_with(queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> bool:
-    """Say whether a queue would borrow any of what it would use more."""
-    for resource, amount in usage.items():
-        cell = queue.cells.get(resource) or queue.cell(resource)
-        if cell.usage + amount > cell.quota:
-            return True
-    return False
