@@ -74,6 +74,7 @@ def test_what_a_killed_run_left_is_cleared_by_the_next_one_when_its_parts_are_go
         run.wait(timeout=30)
         end(run)
     with workplace() as (folder, _):
+        until_gone(left)
         assert list(place.iterdir()) == [folder]
 
 
