@@ -96,7 +96,7 @@ def demand_of(workload: WorkloadFact) -> Demand:
     job, flavors = workload.slice_of, workload.flavors
     shape = _shape_of(pod_sets, job, flavors)
     asks = [ask.claim for one in workload.pod_sets for ask in one.devices if ask.claim]
-    claims = frozenset((job,) if job else asks) if job or asks else NO_CLAIMS
+    claims = frozenset([job] if job else asks) or NO_CLAIMS
     return Demand(pod_sets, shape, shape, claims, job, flavors)
 
 

@@ -36,7 +36,7 @@ from queueing.translate.jobs.view import JobView
 PODS_AGAIN_S = 5.0
 """Seconds after which pods are listed again while an elastic job has fewer than it may."""
 PODS_SWEEP_S = 30.0
-"""Seconds after which they are listed again otherwise: one that is made anew changes no status."""
+"""Seconds after which they are listed again otherwise: a pod made anew may change no status."""
 OWNER_GONE_S = 5.0
 """Seconds until a job is looked at again whose owner does not exist."""
 

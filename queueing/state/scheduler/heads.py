@@ -65,7 +65,7 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
         head = None if queue is None else head_of(memory, queue, reach, refused)
         if head is not None:
             found.append(head)
-        elif queue is None or not queue.lanes or not has_turn(memory, queue):
+        elif queue is None or not has_turn(memory, queue):
             memory.ready.discard(name)
     return found
 

@@ -118,30 +118,34 @@ def test_a_queue_is_taken_from_only_until_it_is_within_nominal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("borrow", "threshold", "priority", "want"),
+    ("borrow", "threshold", "want"),
     [
-        pytest.param(NEVER, None, 9, [], id="not while borrowing itself"),
-        pytest.param(LOWER, None, 9, [("b-over", BORROWING)], id="lower ones, if so configured"),
-        pytest.param(LOWER, None, 4, [], id="not an equal one"),
-        pytest.param(LOWER, 4, 9, [("b-over", BORROWING)], id="up to the threshold"),
-        pytest.param(LOWER, 3, 9, [], id="not above it"),
+        pytest.param(NEVER, None, [], id="not while borrowing itself"),
+        pytest.param(LOWER, None, [("b-over", BORROWING)], id="lower priorities, if so configured"),
+        pytest.param(LOWER, 4, [("b-over", BORROWING)], id="up to the threshold"),
+        pytest.param(LOWER, 3, [], id="not above it"),
     ],
 )
 def test_preempting_while_borrowing(
-    borrow: PreemptionPolicy,
-    threshold: int | None,
-    priority: int,
-    want: list[tuple[str, PreemptionReason]],
+    borrow: PreemptionPolicy, threshold: int | None, want: list[tuple[str, PreemptionReason]]
 ) -> None:
     arena = Arena(
-        queue("a", 2, reclaim=ANY, borrow=borrow, threshold=threshold),
+        queue("a", 2, reclaim=LOWER, borrow=borrow, threshold=threshold),
         queue("b", 2),
         queue("d", 4),
         running("b-over", 6, 4),
         running("d-home", 2, 9),
     )
-    [judgement] = arena.round(job(3, priority))
+    [judgement] = arena.round(job(3, 9))
     assert victims(judgement) == want
+
+
+def test_an_equal_is_not_preempted_while_borrowing_though_it_may_be_reclaimed_from() -> None:
+    arena = Arena(queue("a", 2, reclaim=ANY, borrow=LOWER), queue("b", 2), running("b-over", 4, 4))
+    [beyond] = arena.round(job(3, 4))
+    assert victims(beyond) == []
+    [within] = arena.round(job(2, 4))
+    assert victims(within) == [("b-over", RECLAIM)]
 
 
 def test_own_lower_priorities_go_when_reclaiming_is_not_enough() -> None:
