@@ -107,7 +107,7 @@ class Draft:
         """Say whether an entry fits once all victims so far, and its own, have left."""
         if self._leaving or entry.targets:
             return self.holds(entry, self._fits)
-        return self._fits(entry) if entry.assignment.places else _has_quota(entry)
+        return self._fits(entry) if entry.assignment.places else has_quota(entry)
 
     def holds(self, entry: Entry, question: Callable[[Entry], bool]) -> bool:
         """Ask a question about the tree as it will be without all victims so far, and its own."""
@@ -117,7 +117,7 @@ class Draft:
             return question(entry)
 
     def _fits(self, entry: Entry) -> bool:
-        if not _has_quota(entry) or not self._has_room(entry):
+        if not has_quota(entry) or not self._has_room(entry):
             return False
         return not is_taken(entry.targets, self.world.tree.forest)
 
@@ -178,7 +178,7 @@ def _lost_its_place(entry: Entry, draft: Draft) -> bool:
     """Say whether earlier entries took the places of this one's pods, and nothing else."""
     asks = entry.barred is None and (entry.assignment.fits or entry.assignment.needs_preemption)
     recomputes = draft.world.settings.recompute_placement
-    return bool(asks and recomputes) and not draft.fits(entry) and draft.holds(entry, _has_quota)
+    return bool(asks and recomputes) and not draft.fits(entry) and draft.holds(entry, has_quota)
 
 
 def _placed_anew(entry: Entry, draft: Draft) -> Entry:
@@ -336,7 +336,8 @@ def _open_checks(
     return tuple(name for name in dict.fromkeys(asked) if name not in ready)
 
 
-def _has_quota(entry: Entry) -> bool:
+def has_quota(entry: Entry) -> bool:
+    """Say whether there is enough quota for an entry, as the tree is."""
     for resource, amount in entry.usage.items():  # noqa: SIM110 - hot path, as all() costs more
         if amount > entry.node.available(resource):
             return False

@@ -16,7 +16,7 @@ from queueing.core.entries import Entry, Head, Ruling
 from queueing.core.fair_sharing.order import fair_order
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.nomination import World, nominate
-from queueing.core.processing import Draft, process
+from queueing.core.processing import Draft, has_quota, process
 from queueing.core.quota.node import QuotaNode
 from queueing.core.settings import Settings
 
@@ -55,6 +55,7 @@ def process_round(
     rulings: list[Ruling] = []
     precedence = Precedence(world.tree) if world.followed else None
     lending, draft = LendLast(world), Draft(world)
+    quiet = world.settings.rules.waits_for_lacks
     with world.tree.attempt():
         for place in world.preempted_for:
             world.tree.forest.charge(place)
@@ -66,6 +67,8 @@ def process_round(
                 and entry.assignment.borrow > 0
                 and precedence.stands_back(entry.node, entry.usage)
             ):
+                continue
+            if quiet and entry.assignment.fits and not entry.assignment.places and not has_quota(entry):
                 continue
             ruling = process(entry, draft)
             rulings.append(ruling)

@@ -208,11 +208,9 @@ class QuotaNode:
     def queues(self) -> list[QuotaNode]:
         """Return the queues of the subtree, in no defined order."""
         found = [self] if self.is_queue else []
-        for one in self.children():
-            if one.is_queue:
-                found.append(one)
-            else:
-                found += one.queues()
+        for one in self.members:
+            if one.parent is self:
+                found += (one,) if one.is_queue else one.queues()
         return found
 
     def path(self) -> str:

@@ -175,7 +175,7 @@ class PendingQueue:
     def shelve(self, peers: Peers, amounts: Mapping[Slot, int]) -> None:
         """Put parked peers on shelves until one of these amounts can be had."""
         self.hopeful.pop(peers, None)
-        self._put(peers, self._in_turn(peers, amounts))
+        self._put(peers, amounts if self.usage_of is None else self._in_turn(peers, amounts))
 
     def covered(self, bound: Bound) -> Peers | None:
         """Return the first peers on a shelf for which there is enough, by `bound`.

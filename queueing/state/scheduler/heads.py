@@ -58,10 +58,9 @@ def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) ->
 
     Waits of heads that must not be judged are added to `refused`.
     """
-    queues = {name: memory.queues.get(name) for name in names}
-    reach = Reach(memory) if [one for one in queues.values() if one and one.shelves] else None
-    found = []
-    for name, queue in queues.items():
+    reach, found = Reach(memory), list[Item]()
+    for name in names:
+        queue = memory.queues.get(name)
         head = None if queue is None else head_of(memory, queue, reach, refused)
         if head is not None:
             found.append(head)
@@ -76,7 +75,7 @@ def has_turn(memory: Memory, queue: PendingQueue) -> bool:
 
 
 def head_of(
-    memory: Memory, queue: PendingQueue, reach: Reach | None, refused: list[Wait]
+    memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wait]
 ) -> Item | None:
     """Return the head of a queue that may be judged; None if it has none now.
 
@@ -88,11 +87,13 @@ def head_of(
         return None
     strict = fact.strategy is STRICT
     while True:
-        item = _first_of(queue, reach) if reach and queue.shelves else queue.head()
+        item = _first_of(queue, reach) if queue.shelves else queue.head()
         if item is None:
             return None
         if strict and not may_lead(memory, queue, item):
             return None
+        if item.peers.stand is PARKED:
+            return item
         wait = refusal_of(memory, item)
         if wait is None:
             return item

@@ -30,7 +30,7 @@ class Reach:
         objects = self.memory.objects
         node = objects.tree.queue(name)
         if priority is None:
-            return node.available(resource)
+            return (node.cells.get(resource) or node.cell(resource)).available()
         policies = objects.queues[name].preemption
         return self._bounds.most(node, resource, priority, policies, self.memory.ledger)
 

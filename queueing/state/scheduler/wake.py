@@ -66,16 +66,17 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
     if not memory.settings.rules.waits_for_lacks:
         _wake_all(memory, sorted(released))
         return
-    reached = released | _within_trees(memory, changes.newcomers)
+    rules = memory.objects.rules
+    newcomers = [one for one in _within_trees(memory, changes.newcomers) if one in rules and not rules[one].never_preempts]
+    reached = released.union(newcomers)
     for name in memory.objects.rules if changes.vacated else sorted(reached):
         queue = memory.queues.get(name)
         if queue is None or not queue.waiting:
             continue
-        rules = memory.objects.rules[name]
-        gives = name in released or (name in reached and not rules.never_preempts)
+        gives = name in reached
         if gives and queue.shelves:
             memory.ready.add(name)
-        if gives or not changes.vacated.isdisjoint(rules.offer.flavors):
+        if gives or not changes.vacated.isdisjoint(rules[name].offer.flavors):
             for peers in list(queue.hopeful):
                 if not is_promised(memory, peers):
                     memory.wake(peers)
