@@ -36,7 +36,7 @@ While it pauses, nothing may change what it depends on.
 
 
 def process_round(
-    heads: Iterable[Head], world: World, *, in_order: bool = False, pause: Pause | None = None
+    heads: Iterable[Head], world: World, *, in_order: bool = False, hold=False, pause: Pause | None = None
 ) -> Round:
     """Decide every head once, as one cycle of Kueue does; with `in_order`, in the given order.
 
@@ -60,7 +60,7 @@ def process_round(
         for place in world.preempted_for:
             world.tree.forest.charge(place)
         order = _ordered(entries, world) if len(entries) > 1 else entries
-        for entry in entries if in_order else lending.borrowers_last(order):
+        for entry in entries if in_order else lending.borrowers_last(order, hold):
             if (
                 precedence is not None
                 and entry.assignment.fits
@@ -79,7 +79,7 @@ def process_round(
                 precedence.served(entry.node, entry.usage)
             if pause is not None and pause():
                 yield
-    return rulings
+    return rulings, lending._waiting
 
 
 def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
@@ -142,7 +142,7 @@ class LendLast:
         """Note that an entry got something, or gave way to others of its queue."""
         self._moved.add(entry.node.root)
 
-    def borrowers_last(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def borrowers_last(self, entries: Iterable[Entry], hold) -> Iterator[Entry]:
         """Yield entries in their order, then those that waited for the others in vain."""
         if not self.world.settings.rules.lends_last:
             yield from entries
@@ -150,14 +150,20 @@ class LendLast:
         for entry in entries:
             if not self._waits(entry):
                 yield entry
-        yield from [one for one in self._waiting if one.node.root not in self._moved]
+        if not hold:
+            due=[one for one in self._waiting if one.node.root not in self._moved]
+            self._waiting = [one for one in self._waiting if one.node.root in self._moved]
+            yield from due
 
     def _waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round; remember it if it does."""
         if self.world.settings.fair_sharing is not None:
             if not entry.targets or entry.head.waited >= ROUNDS_MAX:
                 return False
-            return entry.node.root in self._moved
+            if entry.node.root in self._moved:
+                self._waiting.append(entry)
+                return True
+            return False
         if not entry.assignment.borrow:
             return False
         node, root = entry.node, entry.node.root

@@ -64,17 +64,24 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
         finished = True
         for turn, names in queues_in_turn(memory):
             refused: list[Wait] = []
-            items = heads_of(memory, names, refused)
-            run.told += refused
-            if items:
-                memory.trees.cursor = turn
-                if not memory.settings.rules.promises:
-                    items += blockers_beside(memory, [one.peers.queue for one in items])
-                yield from run.round(items)
-            if items or refused:
+            items, put_off = heads_of(memory, names, refused), set()
+            while items or refused:
+                run.told += refused
+                refused = []
+                if items:
+                    memory.trees.cursor = turn
+                    if not memory.settings.rules.promises:
+                        items += blockers_beside(memory, [one.peers.queue for one in items])
+                    waiting = yield from run.round(items, hold=bool(put_off))
                 finished = not memory.ready
                 if run.shall_stop(budget):
                     return _cycle(memory, run, finished=False)
+                if not memory.settings.rules.lends_last:
+                    break
+                put_off |= waiting
+                items = heads_of(memory, [one for one in names if one in memory.ready and one not in put_off], refused)
+                if not items and put_off:
+                    items, put_off = heads_of(memory, sorted(put_off), refused), set()
         if finished and memory.places.unsettled:
             settle_elsewhere(memory)
             finished = not memory.ledger.changes.vacated
@@ -202,7 +209,7 @@ class _Run:
                 self.told.append(wait)
         yield from self.round(heads, in_order=True)
 
-    def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
+    def round(self, items: Sequence[Item], *, in_order: bool = False, hold=False) -> Generator[None]:
         """Judge some heads together, and apply what was decided."""
         memory = self.memory
         if not memory.settings.rules.waits_for_lacks:
@@ -210,16 +217,16 @@ class _Run:
                 memory.queues[name].judged += 1
         self.judged += len(items)
         heads, world = map(partial(as_head, memory), items), world_of(memory, items)
-        rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause)
-        if len(rulings) < len(items):
-            ruled = {one.decision.workload for one in rulings}
-            for item in items:
-                item.waited += item.fact.key not in ruled
+        rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause, hold=hold)
+        rulings, waiting = rulings
+        for one in waiting:
+            memory.items[one.head.workload.key].waited += 1
         if memory.places.returning:
             end_turns(memory, rulings)
         self.told += settle(memory, rulings)
         self.close()
         wake_waiting(memory)
+        return {one.head.queue for one in waiting} if memory.settings.fair_sharing is None else set()
 
     def shall_stop(self, budget: int | None) -> bool:
         """Say whether the cycle ends before everybody was judged."""
