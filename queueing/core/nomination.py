@@ -60,8 +60,7 @@ class World:
     holders: Holders
     settings: Settings
     unready: frozenset[QuotaNode] = frozenset()
-    """Roots of trees with admitted workloads whose pods are not ready; used only if admission waits
-    for pods."""
+    """Roots of trees in which admission waits until pods of admitted workloads are ready."""
     now: float = 0.0
     """Epoch seconds."""
     bounds: Bounds = field(default_factory=dict)

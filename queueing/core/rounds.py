@@ -7,7 +7,7 @@ the entries that result are ordered, and `process`ed one after the other, each o
 it left.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from queueing.core.credits.precedence import Precedence
@@ -29,24 +29,28 @@ ROUNDS_MAX = 8
 Pause = Callable[[], bool]
 """Says whether the caller wants to do something else."""
 Round = Generator[None, None, list[Ruling]]
-"""A round that yields where it pauses, and returns its rulings in the order made.
-
-While it pauses, nothing may change what it depends on.
-"""
+"""A round that yields where it pauses, and returns its rulings in the order made. While it pauses,
+nothing may change what it depends on."""
 
 
 def process_round(
-    heads: Iterable[Head], world: World, *, in_order: bool = False, hold=False, pause: Pause | None = None
+    heads: Iterable[Head],
+    lending: "LendLast",
+    *,
+    in_order: bool = False,
+    pause: Pause | None = None,
 ) -> Round:
     """Decide every head once, as one cycle of Kueue does; with `in_order`, in the given order.
 
-    Two kinds of heads get no ruling, and are to be judged again: those that let others go first
-    (`LendLast`), and, where credits bend fair-share weights, those that would borrow while a
-    queue that was served in this round still has the smaller share (`Precedence`).
+    Some heads get no ruling, and are to be judged again: those that let others go first
+    (`lending`); but as Kueue counts, those that fitted until others of the round took the quota;
+    and, where credits bend fair-share weights, those that would borrow while a queue that was
+    served in this round still has the smaller share (`Precedence`).
     `pause` is asked after each head. The tree is as it was when the round ends. Raises KeyError for
     the head of a queue that is not in the tree or the rules.
     """
-    reach = world.reach()
+    world, settings = lending.world, lending.world.settings
+    reach, tells_all = world.reach(), not settings.rules.waits_for_lacks
     entries: list[Entry] = []
     for head in heads:
         entries.append(nominate(head, world, reach))
@@ -54,13 +58,16 @@ def process_round(
             yield
     rulings: list[Ruling] = []
     precedence = Precedence(world.tree) if world.followed else None
-    lending, draft = LendLast(world), Draft(world)
-    quiet = world.settings.rules.waits_for_lacks
+    draft = Draft(world)
     with world.tree.attempt():
         for place in world.preempted_for:
             world.tree.forest.charge(place)
-        order = _ordered(entries, world) if len(entries) > 1 else entries
-        for entry in entries if in_order else lending.borrowers_last(order, hold):
+        order: Iterable[Entry] = entries
+        if len(entries) > 1 and settings.fair_sharing is not None:
+            order = fair_order(entries, world.tree, settings)
+        elif len(entries) > 1:
+            order = sorted(entries, key=entry_key(settings))
+        for entry in entries if in_order else lending.borrowers_last(order):
             if (
                 precedence is not None
                 and entry.assignment.fits
@@ -68,7 +75,8 @@ def process_round(
                 and precedence.stands_back(entry.node, entry.usage)
             ):
                 continue
-            if quiet and entry.assignment.fits and not entry.assignment.places and not has_quota(entry):
+            fitted = bool(rulings) and not tells_all and entry.assignment.fits
+            if fitted and not entry.assignment.places and not has_quota(entry):
                 continue
             ruling = process(entry, draft)
             rulings.append(ruling)
@@ -79,20 +87,11 @@ def process_round(
                 precedence.served(entry.node, entry.usage)
             if pause is not None and pause():
                 yield
-    return rulings, lending._waiting
-
-
-def _ordered(entries: Sequence[Entry], world: World) -> Iterator[Entry]:
-    """Yield entries by least borrowing, highest priority, oldest, uid; or by fair shares."""
-    settings = world.settings
-    if settings.fair_sharing is not None:
-        return fair_order(entries, world.tree, settings)
-
-    return iter(sorted(entries, key=entry_key(settings)))
+    return rulings
 
 
 def entry_key(settings: Settings) -> Callable[[Entry], tuple[bool, int, int, float, Uid]]:
-    """Return what gives the place of an entry in its round, without fair sharing.
+    """Return what gives the place of an entry in its round, where that is not by fair shares.
 
     Order: preemptors if they come first, least borrowing, highest priority (if
     `priority_sorting_within_cohort`), longest queued, uid.
@@ -121,8 +120,7 @@ class LendLast:
     first of another that borrows it, and reclaim it at once: work would be started only to be
     preempted. An entry that borrows waits, unless it fits beside all that workloads of other queues
     which compete for their queues' turn may still take of their own nominal quota. Those who wait
-    are decided if nobody else of their tree got anything in the round, or gave way to others of its
-    queue.
+    are decided if nobody of their tree has `moved`.
 
     With fair sharing the order is by shares, and victims were chosen by those at the begin of the
     round. So there who would preempt waits, once somebody of its tree got something or gave way; in
@@ -131,39 +129,38 @@ class LendLast:
     """
 
     world: World
-    _waiting: list[Entry] = field(default_factory=list)
-    _moved: set[QuotaNode] = field(default_factory=set)
-    """Roots of trees in which somebody got something, or gave way."""
+    moved: set[QuotaNode] = field(default_factory=set)
+    """Roots of trees in which somebody got something, or gave way to others of its queue; at the
+    begin, those of which others wait in this way and are no heads of the round."""
+    waiting: list[Entry] = field(default_factory=list)
+    """The entries that let others go first."""
     _due: dict[tuple[QuotaNode, FlavorResource], dict[QuotaNode, int]] = field(default_factory=dict)
     """What each queue of a tree may still take of its nominal quota, and what all may take, by the
     root; as it was when it was first asked for in the round."""
 
     def note(self, entry: Entry) -> None:
         """Note that an entry got something, or gave way to others of its queue."""
-        self._moved.add(entry.node.root)
+        self.moved.add(entry.node.root)
 
-    def borrowers_last(self, entries: Iterable[Entry], hold) -> Iterator[Entry]:
+    def borrowers_last(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield entries in their order, then those that waited for the others in vain."""
         if not self.world.settings.rules.lends_last:
             yield from entries
             return
         for entry in entries:
-            if not self._waits(entry):
+            if self._waits(entry):
+                self.waiting.append(entry)
+            else:
                 yield entry
-        if not hold:
-            due=[one for one in self._waiting if one.node.root not in self._moved]
-            self._waiting = [one for one in self._waiting if one.node.root in self._moved]
-            yield from due
+        due = [one for one in self.waiting if one.node.root not in self.moved]
+        self.waiting = [one for one in self.waiting if one.node.root in self.moved]
+        yield from due
 
     def _waits(self, entry: Entry) -> bool:
-        """Say whether an entry waits for the others of the round; remember it if it does."""
+        """Say whether an entry waits for the others of the round."""
         if self.world.settings.fair_sharing is not None:
-            if not entry.targets or entry.head.waited >= ROUNDS_MAX:
-                return False
-            if entry.node.root in self._moved:
-                self._waiting.append(entry)
-                return True
-            return False
+            may_wait = bool(entry.targets) and entry.head.waited < ROUNDS_MAX
+            return may_wait and entry.node.root in self.moved
         if not entry.assignment.borrow:
             return False
         node, root = entry.node, entry.node.root
@@ -173,7 +170,6 @@ class LendLast:
                 asked = self._due[root, resource] = self._asked_of(root, resource)
             others = asked[root] - asked.get(node, 0)
             if amount + others > node.cells[resource].available():
-                self._waiting.append(entry)
                 return True
         return False
 

@@ -30,7 +30,7 @@ NAMES = ("a", "b", "d", "e")
 FLAVORS = ("one", "two")
 RESOURCES = [FlavorResource(FlavorName(name), ResourceName("cpu")) for name in FLAVORS]
 FEW = settings(max_examples=20, derandomize=True, deadline=None)
-MANY = settings(max_examples=1_000, deadline=None)
+MANY = settings(max_examples=500, deadline=None)
 NEVER, LOWER = PreemptionPolicy.NEVER, PreemptionPolicy.LOWER_PRIORITY
 NEWER, ANY = PreemptionPolicy.LOWER_OR_NEWER_EQUAL_PRIORITY, PreemptionPolicy.ANY
 

@@ -247,11 +247,8 @@ class QuotaNode:
 
     def borrows(self, resources: Iterable[FlavorResource]) -> bool:
         """Say whether more than the subtree's quota of any of the resources is used."""
-        for one in resources:
-            cell = self.cells.get(one)
-            if cell is not None and cell.usage > cell.quota:
-                return True
-        return False
+        cells = filter(None, map(self.cells.get, resources))
+        return any(cell.usage > cell.quota for cell in cells)
 
     def borrowing_with(self, resource: FlavorResource, amount: int) -> bool:
         """Say whether using `amount` more would exceed the subtree's quota."""

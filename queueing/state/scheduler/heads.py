@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from queueing.core.decisions import Mode, Requeue, Wait
+from queueing.core.decisions import Decision, Mode, Requeue
 from queueing.core.entries import Head
 from queueing.core.facts import Strategy
 from queueing.core.flavors.assignment import Progress
@@ -53,14 +53,16 @@ def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
         yield place, sorted(places[place])
 
 
-def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Wait]) -> list[Item]:
+def heads_of(memory: Memory, names: Iterable[QueueName], refused: list[Decision]) -> list[Item]:
     """Return the heads of some queues; those without one are removed from `ready`.
 
     Waits of heads that must not be judged are added to `refused`.
     """
-    reach, found = Reach(memory), list[Item]()
+    reach, found = None, list[Item]()
     for name in names:
         queue = memory.queues.get(name)
+        if reach is None and queue is not None and queue.shelves:
+            reach = Reach(memory)
         head = None if queue is None else head_of(memory, queue, reach, refused)
         if head is not None:
             found.append(head)
@@ -75,7 +77,7 @@ def has_turn(memory: Memory, queue: PendingQueue) -> bool:
 
 
 def head_of(
-    memory: Memory, queue: PendingQueue, reach: Reach, refused: list[Wait]
+    memory: Memory, queue: PendingQueue, reach: Reach | None, refused: list[Decision]
 ) -> Item | None:
     """Return the head of a queue that may be judged; None if it has none now.
 
@@ -86,20 +88,14 @@ def head_of(
     if fact is None or queue.name in memory.ledger.asleep:
         return None
     strict = fact.strategy is STRICT
-    while True:
-        item = _first_of(queue, reach) if queue.shelves else queue.head()
-        if item is None:
-            return None
+    while item := _first_of(queue, reach) if reach and queue.shelves else queue.head():
         if strict and not may_lead(memory, queue, item):
-            return None
-        if item.peers.stand is PARKED:
+            break
+        if may_be_judged(memory, item, refused):
             return item
-        wait = refusal_of(memory, item)
-        if wait is None:
-            return item
-        refused.append(wait)
         if not memory.settings.rules.waits_for_lacks:
-            return None
+            break
+    return None
 
 
 def _first_of(queue: PendingQueue, reach: Reach) -> Item | None:
@@ -137,10 +133,9 @@ def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
 
 def as_head(memory: Memory, item: Item) -> Head:
     """Return an item as the round judges it."""
-    peers = item.peers
-    queue, settings = memory.queues[peers.queue], memory.settings
+    peers, name = item.peers, item.peers.queue
+    queue, settings = memory.queues[name], memory.settings
     by_shares = settings.fair_sharing is not None and settings.rules.preempts_in_turn
-    name = peers.queue
     return Head(
         workload=item.fact,
         queue=name,
@@ -201,21 +196,24 @@ def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | N
     return progress if item.progress_at == queue.releases else None
 
 
-def refusal_of(memory: Memory, item: Item) -> Wait | None:
-    """Set an item aside that must not be judged, apart from its peers; return its wait.
+def may_be_judged(memory: Memory, item: Item, told: list[Decision]) -> bool:
+    """Set an item aside that must not be judged, apart from its peers, and add its wait to `told`.
 
-    None if it may be judged.
+    One on a shelf may be: what would forbid it makes it READY.
     """
     objects = memory.objects
+    if item.peers.stand is PARKED:
+        return True
     found = refusal(item.fact, objects.queues[item.peers.queue], objects.namespaces)
     if found is None:
-        return None
+        return True
     isolate(memory, item)
     memory.places.returning.pop(item.fact.key, None)
     wait = item.waits(found.requeue, found.reason, found.message)
     item.wait = item.peers.wait = wait
     memory.set_aside(item.peers, BLOCKING if wait.requeue is Requeue.IMMEDIATE else PARKED)
-    return wait
+    told.append(wait)
+    return False
 
 
 def world_of(memory: Memory, heads: Sequence[Item]) -> World:
@@ -239,9 +237,7 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         holders=memory.ledger,
         settings=memory.settings,
         now=memory.clock,
-        bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()}
-        if limits
-        else {},
+        bounds={node: Bound(most, _leaving(memory, node)) for node, most in limits.items()},
         unready=_unready(memory) if memory.unready else frozenset(),
         pending=pending,
         leaving=bool(memory.ledger.leaving),

@@ -15,9 +15,10 @@ from functools import partial
 from itertools import islice
 from math import inf
 
-from queueing.core.decisions import Cycle, Decision, Preempt, Wait
+from queueing.core.decisions import Cycle, Decision, Preempt
+from queueing.core.entries import Entry
 from queueing.core.names import QueueName
-from queueing.core.rounds import Pause, process_round
+from queueing.core.rounds import LendLast, Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.intake.joining import enqueue
 from queueing.state.intake.workloads import place
@@ -25,12 +26,13 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import ASIDE, PARKED, READY, Item
 from queueing.state.scheduler.balances import take_credits, take_turns
 from queueing.state.scheduler.heads import (
+    Place,
     as_head,
     blockers_beside,
     has_turn,
     heads_of,
+    may_be_judged,
     queues_in_turn,
-    refusal_of,
     world_of,
 )
 from queueing.state.scheduler.moved import end_turns, returning, settle_elsewhere
@@ -48,7 +50,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
 
     The budget is overrun by at most one round.
     """
-    run = _Run(memory, pause)
+    run = _Run(memory, pause, inf if budget is None else budget)
     begin(memory, now)
     if memory.places.passes:
         run.told += run_second_passes(memory)
@@ -61,27 +63,13 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             run.told += _announce(memory)
         if promised or released or memory.places.returning or memory.places.unsettled:
             yield from run.before_all(promised, released)
-        finished = True
+        before = run.judged, len(run.told)
         for turn, names in queues_in_turn(memory):
-            refused: list[Wait] = []
-            items, put_off = heads_of(memory, names, refused), set()
-            while items or refused:
-                run.told += refused
-                refused = []
-                if items:
-                    memory.trees.cursor = turn
-                    if not memory.settings.rules.promises:
-                        items += blockers_beside(memory, [one.peers.queue for one in items])
-                    waiting = yield from run.round(items, hold=bool(put_off))
-                finished = not memory.ready
-                if run.shall_stop(budget):
-                    return _cycle(memory, run, finished=False)
-                if not memory.settings.rules.lends_last:
-                    break
-                put_off |= waiting
-                items = heads_of(memory, [one for one in names if one in memory.ready and one not in put_off], refused)
-                if not items and put_off:
-                    items, put_off = heads_of(memory, sorted(put_off), refused), set()
+            yield from run.tree(turn, names)
+            if run.stopped:
+                return _cycle(memory, run, finished=False)
+        to_go_on = memory.ready or memory.aside.untold
+        finished = not to_go_on or before == (run.judged, len(run.told))
         if finished and memory.places.unsettled:
             settle_elsewhere(memory)
             finished = not memory.ledger.changes.vacated
@@ -145,11 +133,10 @@ def run_round(memory: Memory, now: float) -> Cycle:
             if peers.stand is not PARKED:
                 memory.wake(peers)
     memory.aside.untold.clear()
-    run, refused = _Run(memory, None, told=placed), list[Wait]()
+    run = _Run(memory, told=placed)
     for _ in run.before_all(promised, released):
         pass
-    items = heads_of(memory, sorted(memory.queues), refused)
-    run.told += refused
+    items = heads_of(memory, sorted(memory.queues), run.told)
     for _ in run.round(items) if items else ():
         pass
     run.close()
@@ -175,9 +162,12 @@ class _Run:
     """The rounds of one cycle so far."""
 
     memory: Memory
-    pause: Pause | None
+    pause: Pause | None = None
+    budget: float = inf
     rounds: list[tuple[Decision, ...]] = field(default_factory=list)
     judged: int = 0
+    stopped: bool = False
+    """Whether the cycle ends before everybody was judged."""
     told: list[Decision] = field(default_factory=list)
     """Decisions that no round made: they are told with the next round."""
 
@@ -200,38 +190,58 @@ class _Run:
 
     def serve(self, items: Iterable[Item]) -> Generator[None]:
         """Judge some that go before all heads, unless they must not be judged any more."""
-        heads = []
-        for item in items:
-            wait = refusal_of(self.memory, item)
-            if wait is None:
-                heads.append(item)
-            else:
-                self.told.append(wait)
+        heads = [one for one in items if may_be_judged(self.memory, one, self.told)]
         yield from self.round(heads, in_order=True)
 
-    def round(self, items: Sequence[Item], *, in_order: bool = False, hold=False) -> Generator[None]:
-        """Judge some heads together, and apply what was decided."""
+    def tree(self, turn: Place, names: Sequence[QueueName]) -> Generator[None]:
+        """Run rounds over the queues of a tree until none has a head.
+
+        Heads that borrow and let others go first have their next turn when the other queues have no
+        head any more. It ends before that if anybody may go before all heads, or the cycle shall
+        stop; as Kueue counts, after one round.
+        """
+        memory, late = self.memory, set[QueueName]()
+        rules, places, promised = memory.settings.rules, memory.places, memory.ledger.promised
+        items = heads_of(memory, names, self.told)
+        while items:
+            memory.trees.cursor = turn
+            if not rules.promises:
+                items += blockers_beside(memory, [one.peers.queue for one in items])
+            waiting = yield from self.round(items, late)
+            self.stopped = self.judged >= self.budget or bool(self.pause and self.pause())
+            ahead = promised or memory.marks or places.returning or places.unsettled
+            if self.stopped or ahead or not rules.waits_for_lacks:
+                break
+            if memory.settings.fair_sharing is None:
+                late.update(one.head.queue for one in waiting)
+            items = heads_of(memory, sorted(memory.ready.intersection(names) - late), self.told)
+            if late and not items:
+                items, late = heads_of(memory, sorted(late), self.told), set()
+
+    def round(
+        self, items: Sequence[Item], late: Iterable[QueueName] = (), *, in_order: bool = False
+    ) -> Generator[None, None, list[Entry]]:
+        """Judge some heads together, and apply what was decided.
+
+        Return those that let others go first, as they also do where heads of `late` queues wait.
+        """
         memory = self.memory
         if not memory.settings.rules.waits_for_lacks:
             for name in (one.peers.queue for one in items if one.peers.stand is READY):
                 memory.queues[name].judged += 1
         self.judged += len(items)
-        heads, world = map(partial(as_head, memory), items), world_of(memory, items)
-        rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause, hold=hold)
-        rulings, waiting = rulings
-        for one in waiting:
+        heads = map(partial(as_head, memory), items)
+        moved = {memory.tree.queue(name).root for name in late}
+        lending = LendLast(world_of(memory, items), moved)
+        rulings = yield from process_round(heads, lending, in_order=in_order, pause=self.pause)
+        for one in lending.waiting:
             memory.items[one.head.workload.key].waited += 1
         if memory.places.returning:
             end_turns(memory, rulings)
         self.told += settle(memory, rulings)
         self.close()
         wake_waiting(memory)
-        return {one.head.queue for one in waiting} if memory.settings.fair_sharing is None else set()
-
-    def shall_stop(self, budget: int | None) -> bool:
-        """Say whether the cycle ends before everybody was judged."""
-        spent = budget is not None and self.judged >= budget
-        return spent or (self.pause is not None and self.pause())
+        return lending.waiting
 
     def close(self) -> None:
         """Make a round of what was told."""
@@ -241,8 +251,7 @@ class _Run:
 
 
 def _cycle(memory: Memory, run: _Run, *, finished: bool) -> Cycle:
-    if run.told:
-        run.close()
+    run.close()
     return Cycle(
         number=memory.cycles,
         now=memory.clock,

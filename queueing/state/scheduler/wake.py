@@ -67,16 +67,15 @@ def _spread(memory: Memory, changes: UsageChanges) -> None:
         _wake_all(memory, sorted(released))
         return
     rules = memory.objects.rules
-    newcomers = [one for one in _within_trees(memory, changes.newcomers) if one in rules and not rules[one].never_preempts]
-    reached = released.union(newcomers)
+    near = _within_trees(memory, changes.newcomers)
+    reached = released.union(one for one in near if not rules[one].never_preempts)
     for name in memory.objects.rules if changes.vacated else sorted(reached):
         queue = memory.queues.get(name)
         if queue is None or not queue.waiting:
             continue
-        gives = name in reached
-        if gives and queue.shelves:
+        if name in reached and queue.shelves:
             memory.ready.add(name)
-        if gives or not changes.vacated.isdisjoint(rules[name].offer.flavors):
+        if name in reached or not changes.vacated.isdisjoint(rules[name].offer.flavors):
             for peers in list(queue.hopeful):
                 if not is_promised(memory, peers):
                     memory.wake(peers)
