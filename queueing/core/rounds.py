@@ -34,23 +34,18 @@ nothing may change what it depends on."""
 
 
 def process_round(
-    heads: Iterable[Head],
-    lending: "LendLast",
-    *,
-    in_order: bool = False,
-    pause: Pause | None = None,
+    heads: Iterable[Head], world: World, *, in_order: bool = False, pause: Pause | None = None
 ) -> Round:
     """Decide every head once, as one cycle of Kueue does; with `in_order`, in the given order.
 
     Some heads get no ruling, and are to be judged again: those that let others go first
-    (`lending`); but as Kueue counts, those that fitted until others of the round took the quota;
+    (`LendLast`); but as Kueue counts, those that fitted until others of the round took the quota;
     and, where credits bend fair-share weights, those that would borrow while a queue that was
     served in this round still has the smaller share (`Precedence`).
     `pause` is asked after each head. The tree is as it was when the round ends. Raises KeyError for
     the head of a queue that is not in the tree or the rules.
     """
-    world, settings = lending.world, lending.world.settings
-    reach, tells_all = world.reach(), not settings.rules.waits_for_lacks
+    reach, settings = world.reach(), world.settings
     entries: list[Entry] = []
     for head in heads:
         entries.append(nominate(head, world, reach))
@@ -58,7 +53,8 @@ def process_round(
             yield
     rulings: list[Ruling] = []
     precedence = Precedence(world.tree) if world.followed else None
-    draft = Draft(world)
+    lending, draft = LendLast(world), Draft(world)
+    tells_all = not settings.rules.waits_for_lacks
     with world.tree.attempt():
         for place in world.preempted_for:
             world.tree.forest.charge(place)
@@ -120,7 +116,8 @@ class LendLast:
     first of another that borrows it, and reclaim it at once: work would be started only to be
     preempted. An entry that borrows waits, unless it fits beside all that workloads of other queues
     which compete for their queues' turn may still take of their own nominal quota. Those who wait
-    are decided if nobody of their tree has `moved`.
+    are decided if nobody else of their tree got anything in the round, or gave way to others of its
+    queue.
 
     With fair sharing the order is by shares, and victims were chosen by those at the begin of the
     round. So there who would preempt waits, once somebody of its tree got something or gave way; in
@@ -129,18 +126,16 @@ class LendLast:
     """
 
     world: World
-    moved: set[QuotaNode] = field(default_factory=set)
-    """Roots of trees in which somebody got something, or gave way to others of its queue; at the
-    begin, those of which others wait in this way and are no heads of the round."""
-    waiting: list[Entry] = field(default_factory=list)
-    """The entries that let others go first."""
+    _waiting: list[Entry] = field(default_factory=list)
+    _moved: set[QuotaNode] = field(default_factory=set)
+    """Roots of trees in which somebody got something, or gave way."""
     _due: dict[tuple[QuotaNode, FlavorResource], dict[QuotaNode, int]] = field(default_factory=dict)
     """What each queue of a tree may still take of its nominal quota, and what all may take, by the
     root; as it was when it was first asked for in the round."""
 
     def note(self, entry: Entry) -> None:
         """Note that an entry got something, or gave way to others of its queue."""
-        self.moved.add(entry.node.root)
+        self._moved.add(entry.node.root)
 
     def borrowers_last(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield entries in their order, then those that waited for the others in vain."""
@@ -149,18 +144,16 @@ class LendLast:
             return
         for entry in entries:
             if self._waits(entry):
-                self.waiting.append(entry)
+                self._waiting.append(entry)
             else:
                 yield entry
-        due = [one for one in self.waiting if one.node.root not in self.moved]
-        self.waiting = [one for one in self.waiting if one.node.root in self.moved]
-        yield from due
+        yield from [one for one in self._waiting if one.node.root not in self._moved]
 
     def _waits(self, entry: Entry) -> bool:
         """Say whether an entry waits for the others of the round."""
         if self.world.settings.fair_sharing is not None:
             may_wait = bool(entry.targets) and entry.head.waited < ROUNDS_MAX
-            return may_wait and entry.node.root in self.moved
+            return may_wait and entry.node.root in self._moved
         if not entry.assignment.borrow:
             return False
         node, root = entry.node, entry.node.root

@@ -15,7 +15,7 @@ from queueing.core.facts import WorkloadFact
 from queueing.core.names import FlavorResource, QueueName, Uid
 from queueing.core.ordering import queue_timestamp
 from queueing.core.reasons import Excess, Obstacle, Shortage
-from queueing.core.rounds import LendLast, Round, process_round
+from queueing.core.rounds import Round, process_round
 from queueing.core.sharing import Use
 from queueing.core.usage import demand_of
 from queueing.state.memory.memory import Memory
@@ -57,7 +57,7 @@ def judge(memory: Memory, fact: WorkloadFact, queue: QueueName) -> Ruling | None
         own = memory.ledger.promised.get(fact.key)
         if own is not None:
             memory.tree.remove_usage(own.queue, own.usage)
-        rulings = _to_the_end(process_round(heads, LendLast(world)))
+        rulings = _to_the_end(process_round(heads, world))
     return next((one for one in rulings if one.head is head or one.head.workload is fact), None)
 
 

@@ -13,7 +13,7 @@ from queueing.core.ordering import queue_timestamp
 from queueing.core.queue_rules import Catalog, QueueRules
 from queueing.core.quota.node import QuotaNode
 from queueing.core.quota.tree import QuotaTree
-from queueing.core.rounds import LendLast, process_round
+from queueing.core.rounds import process_round
 from queueing.core.settings import Settings
 from queueing.core.usage import demand_of, holder_of
 from queueing.testing.builders import LOCAL_QUEUE
@@ -133,7 +133,7 @@ class Arena:
 
 def whole_round(heads: Iterable[Head], world: World) -> list[Ruling]:
     """Run a round without a pause."""
-    steps = process_round(heads, LendLast(world))
+    steps = process_round(heads, world)
     while True:
         try:
             next(steps)

@@ -16,9 +16,8 @@ from itertools import islice
 from math import inf
 
 from queueing.core.decisions import Cycle, Decision, Preempt
-from queueing.core.entries import Entry
 from queueing.core.names import QueueName
-from queueing.core.rounds import LendLast, Pause, process_round
+from queueing.core.rounds import Pause, process_round
 from queueing.state.answers.waits import standing_wait, suspended
 from queueing.state.intake.joining import enqueue
 from queueing.state.intake.workloads import place
@@ -196,52 +195,40 @@ class _Run:
     def tree(self, turn: Place, names: Sequence[QueueName]) -> Generator[None]:
         """Run rounds over the queues of a tree until none has a head.
 
-        Heads that borrow and let others go first have their next turn when the other queues have no
-        head any more. It ends before that if anybody may go before all heads, or the cycle shall
-        stop; as Kueue counts, after one round.
+        They end earlier if anybody may go before all heads now, or the cycle shall stop; as Kueue
+        counts, after the first.
         """
-        memory, late = self.memory, set[QueueName]()
-        rules, places, promised = memory.settings.rules, memory.places, memory.ledger.promised
-        items = heads_of(memory, names, self.told)
-        while items:
+        memory, places, promised = self.memory, self.memory.places, self.memory.ledger.promised
+        rules = memory.settings.rules
+        while items := heads_of(memory, names, self.told):
             memory.trees.cursor = turn
             if not rules.promises:
                 items += blockers_beside(memory, [one.peers.queue for one in items])
-            waiting = yield from self.round(items, late)
+            yield from self.round(items)
             self.stopped = self.judged >= self.budget or bool(self.pause and self.pause())
             ahead = promised or memory.marks or places.returning or places.unsettled
             if self.stopped or ahead or not rules.waits_for_lacks:
                 break
-            if memory.settings.fair_sharing is None:
-                late.update(one.head.queue for one in waiting)
-            items = heads_of(memory, sorted(memory.ready.intersection(names) - late), self.told)
-            if late and not items:
-                items, late = heads_of(memory, sorted(late), self.told), set()
+            names = sorted(memory.ready.intersection(names))
 
-    def round(
-        self, items: Sequence[Item], late: Iterable[QueueName] = (), *, in_order: bool = False
-    ) -> Generator[None, None, list[Entry]]:
-        """Judge some heads together, and apply what was decided.
-
-        Return those that let others go first, as they also do where heads of `late` queues wait.
-        """
+    def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
+        """Judge some heads together, and apply what was decided."""
         memory = self.memory
         if not memory.settings.rules.waits_for_lacks:
             for name in (one.peers.queue for one in items if one.peers.stand is READY):
                 memory.queues[name].judged += 1
         self.judged += len(items)
-        heads = map(partial(as_head, memory), items)
-        moved = {memory.tree.queue(name).root for name in late}
-        lending = LendLast(world_of(memory, items), moved)
-        rulings = yield from process_round(heads, lending, in_order=in_order, pause=self.pause)
-        for one in lending.waiting:
-            memory.items[one.head.workload.key].waited += 1
+        heads, world = map(partial(as_head, memory), items), world_of(memory, items)
+        rulings = yield from process_round(heads, world, in_order=in_order, pause=self.pause)
+        if len(rulings) < len(items) and memory.settings.fair_sharing is not None:
+            ruled = {one.decision.workload for one in rulings}
+            for item in items:
+                item.waited += item.fact.key not in ruled
         if memory.places.returning:
             end_turns(memory, rulings)
         self.told += settle(memory, rulings)
         self.close()
         wake_waiting(memory)
-        return lending.waiting
 
     def close(self) -> None:
         """Make a round of what was told."""
