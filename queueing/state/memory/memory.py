@@ -165,7 +165,7 @@ class Trees:
     limits: dict[QuotaNode, int] = field(default_factory=dict)
     """Queues and cohorts that limit how many victims are leaving at a time, with that limit."""
     cursor: tuple[str, bool] = ("", False)
-    """The place of the root after which the next round begins: see `queues_in_turn`."""
+    """The place of the root of the tree that had the last round: see `queues_in_turn`."""
     swept: str = ""
     """The queue after which the next sweep begins."""
 

@@ -35,7 +35,7 @@ Place = tuple[str, bool]
 
 
 def queues_in_turn(memory: Memory) -> Iterator[tuple[Place, list[QueueName]]]:
-    """Yield the queues that may have a head by round: tree by tree, after where the last one ended.
+    """Yield the queues that may have a head, tree by tree, after where the last round was.
 
     As Kueue counts, all are in one round.
     """

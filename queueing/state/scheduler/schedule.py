@@ -2,10 +2,10 @@
 
 Called by `engine` alone: `schedule` once per cycle, continued after a pause, and `sweep` at rest.
 
-A round takes the heads of one quota tree, because trees share nothing; as Kueue counts, it takes
-those of all trees. Every cycle ends: in each round somebody is admitted, or set aside until
-something changes, or a search advances over its flavors, or a promise passes to somebody who may
-not lose it to the same workload again.
+A round takes the heads of one quota tree, because trees share nothing, and a tree has all its
+rounds before the next; as Kueue counts, a round takes the heads of all trees. Every cycle ends: in
+each round somebody is admitted, or set aside until something changes, or a search advances over its
+flavors, or a promise passes to somebody who may not lose it to the same workload again.
 """
 
 from bisect import bisect_right
