@@ -39,9 +39,9 @@ def process_round(
     """Decide every head once, as one cycle of Kueue does; with `in_order`, in the given order.
 
     Some heads get no ruling, and are to be judged again: those that let others go first
-    (`LendLast`); but as Kueue counts, those that fitted until others of the round took the quota;
-    and, where credits bend fair-share weights, those that would borrow while a queue that was
-    served in this round still has the smaller share (`Precedence`).
+    (`LendLast`); those that fitted until others of the round took the quota, unless these go
+    `in_order` or as Kueue counts; and, where credits bend fair-share weights, those that would
+    borrow while a queue served in this round still has the smaller share (`Precedence`).
     `pause` is asked after each head. The tree is as it was when the round ends. Raises KeyError for
     the head of a queue that is not in the tree or the rules.
     """
@@ -54,7 +54,7 @@ def process_round(
     rulings: list[Ruling] = []
     precedence = Precedence(world.tree) if world.followed else None
     lending, draft = LendLast(world), Draft(world)
-    tells_all = not settings.rules.waits_for_lacks
+    tells_all = in_order or not settings.rules.waits_for_lacks
     with world.tree.attempt():
         for place in world.preempted_for:
             world.tree.forest.charge(place)
