@@ -51,11 +51,13 @@ def _charges_all_the_way_up(_: Any) -> Any:
 
 
 def _first_twice(right: Any) -> Any:
-    def ordered(entries: Any, world: Any) -> Any:
-        found = list(right(entries, world))
-        return [*found[:1], *found]
+    def borrowers_last(lending: Any, entries: Any) -> Any:
+        for at, entry in enumerate(right(lending, entries)):
+            yield entry
+            if not at:
+                yield entry
 
-    return ordered
+    return borrowers_last
 
 
 FORESTS = (formulas.forests(), st.integers(0, 40))
@@ -115,8 +117,8 @@ MISSTEPS = [
     ),
     Misstep(
         "An entry does not see what others of its round took",
-        "queueing.core.processing:Draft.fits",
-        always(answer=True),
+        "queueing.core.processing:Draft.admit",
+        always(answer=None),
         rounds.check_no_over_admission,
         WORLDS,
     ),
@@ -143,7 +145,7 @@ MISSTEPS = [
     ),
     Misstep(
         "The first entry of a round is decided twice",
-        "queueing.core.rounds:_ordered",
+        "queueing.core.rounds:LendLast.borrowers_last",
         _first_twice,
         rounds.check_every_head_is_decided_once,
         WORLDS,
