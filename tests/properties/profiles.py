@@ -40,7 +40,7 @@ QUEUEING = MODES[:3]
 """All but the mode in which the differences from Kueue are off."""
 SEEDS_ALWAYS = 3
 MANY = 10
-SEEDS_MANY = 110
+SEEDS_MANY = 114
 SEEDS = 2**32
 LIFE_MAX_S = 120.0
 """CPU seconds that a law may take in one life; most take less than one."""

@@ -61,7 +61,7 @@ CASES = [
     for mode in modes
 ]
 FEW = CASES[::4]
-MANY = 30
+MANY = 26
 
 
 def contended(seed: int, mode: str) -> Life:

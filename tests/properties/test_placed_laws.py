@@ -33,7 +33,7 @@ from tests.properties.test_contended_laws import CASES
 from tests.properties.test_usage_laws import as_admitted, is_told
 
 FEW = CASES[2::5]
-MANY = 15
+MANY = 12
 NEVER_ENDED = 234554452
 """A life in which two heads restarted the search over flavors of each other."""
 Amounts = dict[ResourceName, int]

@@ -18,7 +18,7 @@ from queueing.testing.invariants import check_invariants
 from tests.lives.happenings import play
 from tests.lives.living import LivingCluster
 from tests.lives.random_events import Event, Life
-from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law
+from tests.properties.profiles import AT_BOTH_LENGTHS, QUEUEING, Hold, Law, seeded
 
 
 class Counting(LivingCluster):
@@ -163,3 +163,7 @@ LAWS = [
 @pytest.mark.parametrize("law", LAWS)
 def test_promises(hold: Hold, law: Law, mode: str) -> None:
     hold(law, mode)
+
+
+def test_a_life_in_which_one_who_is_named_was_judged_twice() -> None:
+    a_new_leader_judges_first_whom_victims_name(seeded(142728427, "classical"))

@@ -27,7 +27,7 @@ from tests.properties.test_shared_claim_laws import sharing
 from tests.properties.test_usage_laws import as_admitted, is_told
 
 FEW = CASES[1::9]
-MANY = 8
+MANY = 6
 
 
 def rich(seed: int, mode: str) -> Life:
