@@ -37,7 +37,7 @@ def paused_in_a_round() -> tuple[Engine, Cycle]:
 
 def tree_of(decision: Decision) -> int:
     """Return the number of the cohort: each has four queues."""
-    return int(decision.cluster_queue.removeprefix("queue-")) // 4
+    return int(str(decision.cluster_queue).removeprefix("queue-")) // 4
 
 
 def test_an_engine_that_pauses_after_each_head_decides_the_same_in_each_tree_in_order() -> None:
