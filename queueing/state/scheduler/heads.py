@@ -91,8 +91,8 @@ def head_of(
     while item := _first_of(queue, reach) if reach and queue.shelves else queue.head():
         if strict and not may_lead(memory, queue, item):
             break
-        if may_be_judged(memory, item, refused):
-            return item
+        if item.peers.stand is PARKED or may_be_judged(memory, item, refused):
+            return item  # on a shelf: what would forbid it makes it READY
         if not memory.settings.rules.waits_for_lacks:
             break
     return None
@@ -197,13 +197,8 @@ def _still_valid(memory: Memory, item: Item, progress: Progress) -> Progress | N
 
 
 def may_be_judged(memory: Memory, item: Item, told: list[Decision]) -> bool:
-    """Set an item aside that must not be judged, apart from its peers, and add its wait to `told`.
-
-    One on a shelf may be: what would forbid it makes it READY.
-    """
+    """Set an item aside that must not be judged, apart from its peers; its wait goes to `told`."""
     objects = memory.objects
-    if item.peers.stand is PARKED:
-        return True
     found = refusal(item.fact, objects.queues[item.peers.queue], objects.namespaces)
     if found is None:
         return True
