@@ -113,6 +113,8 @@ def _copy(memory: Memory, root: QuotaNode) -> Memory:
     made.writes.punished = dict(memory.writes.punished)
     for key in _members(memory, names):
         observe_workload(made, memory.workloads[key])
+    # whoever got what its victims left, and lost it again, goes before nobody
+    made.marks = {key: memory.marks.get(key, uid) for key, uid in made.marks.items()}
     for key, item in made.items.items():
         known = memory.items.get(key)
         if known is not None:

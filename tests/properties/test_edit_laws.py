@@ -15,6 +15,7 @@ from tests.properties.profiles import Law, look_until, others_each_time, try_liv
 from tests.properties.test_contended_laws import CASES
 from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind
 from tests.properties.test_rebuild_laws import nobody_waits_whom_a_new_engine_would_admit
+from tests.properties.test_rest_laws import a_cycle_that_nothing_asked_for_decides_nothing
 from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
 
 FEW = CASES[2::9]
@@ -37,6 +38,12 @@ BROKEN_ONCE = [
         "fair sharing",
         3778198303,
         id="who took over a charge was not counted with it",
+    ),
+    pytest.param(
+        a_cycle_that_nothing_asked_for_decides_nothing,
+        "fair sharing",
+        3181944656,
+        id="a queue's ledger closes after a namespace of it was forgotten",
     ),
     *(
         pytest.param(an_admission_takes_only_what_was_available, mode, seed, id=words)

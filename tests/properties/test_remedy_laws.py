@@ -97,6 +97,9 @@ BROKEN_ONCE = [
     pytest.param(
         "fair sharing", 2114227477, id="who had got what its victims left goes before nobody"
     ),
+    pytest.param(
+        "fair sharing", 1324428766, id="nor does it when its queue was stopped since and is resumed"
+    ),
 ]
 """Lives in which a remedy once did not help."""
 

@@ -155,6 +155,13 @@ class SiblingAccounts:
         known.position = position
         self._stale[market] = None
 
+    def clear(self) -> None:
+        """Let no child lend or borrow anything from the group's time on."""
+        for member, account in self.accounts.items():
+            self._settle(member, account)
+            for flavor in list(account.positions):
+                self.place(member, flavor, NOTHING)
+
     def reshape(
         self,
         members: Mapping[Member, SiblingShare],
@@ -168,10 +175,7 @@ class SiblingAccounts:
         that leaves keeps its balance for `KEPT_HALF_LIVES`, and resumes it if it comes back. A
         surplus shrinks with the child's entitlement, or by the fraction `kept` (part, of) if given.
         """
-        for member, account in self.accounts.items():
-            self._settle(member, account)
-            for flavor in list(account.positions):
-                self.place(member, flavor, NOTHING)
+        self.clear()
         present = [one for one in self.accounts.values() if one.departed_at is None]
         mean = sum(one.balance for one in present) // len(present) if present else 0
         for member, standing in sorted(members.items()):

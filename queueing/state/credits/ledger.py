@@ -15,7 +15,6 @@ from queueing.core.credits.decay import Decay
 from queueing.core.credits.facts import PART, CreditAccountFact, CreditPolicyFact, Member
 from queueing.core.credits.group import SiblingAccounts, SiblingShare
 from queueing.core.credits.holding import Holding
-from queueing.core.credits.market import NOTHING
 from queueing.core.credits.post import Post, ResourceRow
 from queueing.core.names import CohortName, FlavorName, FlavorResource, QueueName, Uid
 from queueing.core.quota.node import QuotaNode
@@ -145,8 +144,7 @@ class CreditLedger(Account[Terms]):
 
     @override
     def close(self) -> None:
-        for post in self._posts.values():
-            self.group.place(post.member, post.flavor, NOTHING)
+        self.group.clear()
         self._moved.clear()
         self.children = {}
 

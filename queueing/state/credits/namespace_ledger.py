@@ -91,9 +91,9 @@ class NamespaceLedger(CreditLedger[QueueTerms]):
         if holding.local_queue is None:
             return None
         member = _namespace(namespace_of(holding.local_queue))
+        self.group.know(member)  # the account of one that left long ago may be gone again
         found = self._ways.get(member)
         if found is None:
-            self.group.know(member)
             found = self._ways[member] = Way(member, {})
         return found
 

@@ -1,11 +1,11 @@
 """Balances of namespaces that share a queue: nobody gains by making, moving or deleting."""
 
-from queueing.core.credits.facts import (
-    HOUR,
-)
+from queueing.core.credits.facts import HOUR
 from queueing.core.facts import Gone, Kind
 from queueing.core.names import QueueName
+from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
+    admitted,
     cohort,
     workload,
 )
@@ -23,6 +23,8 @@ from tests.state.credits.shared_queue import (
     runs,
     world,
 )
+
+LONG_AFTER = START + 10 * HOUR
 
 # What people may try ----------------------------------------------------------------------------
 
@@ -133,3 +135,30 @@ def test_the_account_of_a_queue_and_of_a_cohort_of_its_name_are_apart() -> None:
     made = world(*objects("a", "b")[:-3], cohort("q"), queue(cohort="q"), door("a"), door("b"))
     names = [(one.name, one.cohort, one.queue) for one in made.engine.credits.accounts()]
     assert names == [("q", "q", None), ("clusterqueue.q", None, QueueName("q"))]
+
+
+def long_gone() -> SimulatedCluster:
+    """Make a queue that `a` left so long ago that its account is forgotten, debt and all."""
+    made = world(*objects("a", "b"), terms=policy(half_life_s=HOUR))
+    run(made, "a0", 9, at=START)
+    made.observe(Gone(Kind.LOCAL_QUEUE, "a/main"))
+    made.cycle(START + 10)
+    end(made, "a0", START + 20)
+    assert balances(made, LONG_AFTER).keys() == {"b"}
+    return made
+
+
+def test_a_queue_may_go_after_the_account_of_a_namespace_was_forgotten() -> None:
+    made = long_gone()
+    made.observe(Gone(Kind.CLUSTER_QUEUE, "q"))
+    made.cycle(LONG_AFTER + 10)
+    check_invariants(made.engine)
+
+
+def test_who_was_forgotten_and_holds_quota_again_pays_again() -> None:
+    """Nothing is admitted without a LocalQueue; this one is, by somebody else's status."""
+    made = long_gone()
+    made.observe(
+        admitted("a/a1", {"cpu": 9000}, queue="q", local_queue="a/main", created=LONG_AFTER)
+    )
+    assert balances(made, LONG_AFTER + 100)["a"] < -800
