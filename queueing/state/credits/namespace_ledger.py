@@ -92,10 +92,7 @@ class NamespaceLedger(CreditLedger[QueueTerms]):
             return None
         member = _namespace(namespace_of(holding.local_queue))
         self.group.know(member)  # the account of one that left long ago may be gone again
-        found = self._ways.get(member)
-        if found is None:
-            found = self._ways[member] = Way(member, {})
-        return found
+        return self._ways.setdefault(member, Way(member, {}))
 
     @override
     def _missing(self, way: Way, resource: FlavorResource) -> ResourceRow:
