@@ -56,9 +56,10 @@ def _size(memory: Memory, names: Iterable[QueueName]) -> int:
 def outcome(memory: Memory, root: QuotaNode, changed: Fact, workload: Key) -> tuple[str, list[str]]:
     """Return what becomes of a workload after a change: Admit, Preempt with victims, or Wait.
 
-    Victims leave after each cycle. It is Wait also if a new engine would admit or evict anybody
-    without the change: then the real one knows what the trial does not, or is not at rest, and what
-    it would do after the change is not sure.
+    Victims leave after each cycle. It is Wait also where what the real engine would do is not sure:
+    if a new one would admit or evict anybody without the change, so that the real one knows what
+    the trial does not, or is not at rest; and if somebody is evicted whom the trial has just
+    admitted, as the one may be written without the other.
     """
     trial = _copy(memory, root)
     if any(isinstance(one, Admit | Preempt) for one in _run(trial, memory.clock).decisions):
@@ -69,12 +70,18 @@ def outcome(memory: Memory, root: QuotaNode, changed: Fact, workload: Key) -> tu
     )
     _observe(trial, changed)
     victims: dict[str, None] = {}
+    started: set[Key] = set()
     for _ in range(CYCLES_MAX):
         for one in _run(trial, memory.clock).decisions:
-            if isinstance(one, Admit) and one.workload == workload:
-                return ("Preempt" if victims else "Admit"), list(victims)
-            if isinstance(one, Preempt) and one.preemptor == workload:
-                victims[one.workload] = None
+            if isinstance(one, Admit):
+                if one.workload == workload:
+                    return ("Preempt" if victims else "Admit"), list(victims)
+                started.add(one.workload)
+            elif isinstance(one, Preempt):
+                if one.workload in started:
+                    return "Wait", []
+                if one.preemptor == workload:
+                    victims[one.workload] = None
         leaving = sorted(trial.ledger.leaving)
         if not leaving:
             break

@@ -100,6 +100,9 @@ BROKEN_ONCE = [
     pytest.param(
         "fair sharing", 1324428766, id="nor does it when its queue was stopped since and is resumed"
     ),
+    pytest.param(
+        "fair sharing", 1150727262, id="whether a new one is evicted in time is for writes to say"
+    ),
 ]
 """Lives in which a remedy once did not help."""
 
