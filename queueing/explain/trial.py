@@ -14,6 +14,7 @@ from queueing.core.decisions import Admit, Cycle, Preempt
 from queueing.core.facts import Condition, Fact, WorkloadFact
 from queueing.core.names import Key, QueueName
 from queueing.core.quota.node import QuotaNode
+from queueing.state.intake.joining import isolate
 from queueing.state.intake.surroundings import put_object
 from queueing.state.intake.workloads import observe_workload
 from queueing.state.memory.memory import Memory
@@ -126,6 +127,8 @@ def _copy(memory: Memory, root: QuotaNode) -> Memory:
         known = memory.items.get(key)
         if known is not None:
             item.wait = known.wait  # else a preemptor of old would be judged before all others
+            if known.is_sticky:
+                isolate(made, item, sticky=True)
     return made
 
 

@@ -90,6 +90,7 @@ def test_what_is_said_to_help(hold: Hold, law: Law, mode: str) -> None:
 
 BROKEN_ONCE = [
     pytest.param("as Kueue", 3154937411, id="a new engine would preempt where the old one rests"),
+    pytest.param("as Kueue", 522069770, id="who preempts comes first in its queue"),
     pytest.param("as Kueue", 90129, id="a head that blocks another queue keeps quota from it"),
     pytest.param(
         "fair sharing", 700077, id="who leaves a strict queue lets others have their turn"
