@@ -30,6 +30,7 @@ from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import Law, look_until, named_if_endless, others_each_time, try_lives
 from tests.properties.test_bad_input_laws import a_broken_object_harms_nobody_else
 from tests.properties.test_contended_laws import CASES
+from tests.properties.test_rebuild_laws import a_pause_changes_the_pace_only
 from tests.properties.test_usage_laws import as_admitted, is_told
 
 FEW = CASES[2::5]
@@ -190,6 +191,10 @@ def test_laws_hold_where_pods_are_placed(law: Law, mode: str) -> None:
 def test_a_life_in_which_a_cycle_never_ended_once() -> None:
     with named_if_endless(f"{NEVER_ENDED} as Kueue", most_s=30.0):
         a_broken_object_harms_nobody_else(placed(NEVER_ENDED, "as Kueue"))
+
+
+def test_a_life_in_which_a_pause_let_another_tree_have_the_nodes_once() -> None:
+    a_pause_changes_the_pace_only(placed(3282209044, "fair sharing"))
 
 
 @pytest.mark.slow

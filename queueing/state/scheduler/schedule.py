@@ -2,10 +2,11 @@
 
 Called by `engine` alone: `schedule` once per cycle, continued after a pause, and `sweep` at rest.
 
-A round takes the heads of one quota tree, because trees share nothing, and a tree has all its
-rounds before the next; as Kueue counts, a round takes the heads of all trees. Every cycle ends: in
-each round somebody is admitted, or set aside until something changes, or a search advances over its
-flavors, or a promise passes to somebody who may not lose it to the same workload again.
+A round takes the heads of one quota tree, and a tree has all its rounds before the next, because
+trees share nothing; where pods are placed they share nodes, and take turns. As Kueue counts, a
+round takes the heads of all trees. Every cycle ends: in each round somebody is admitted, or set
+aside until something changes, or a search advances over its flavors, or a promise passes to
+somebody who may not lose it to the same workload again.
 """
 
 from bisect import bisect_right
@@ -195,19 +196,18 @@ class _Run:
     def tree(self, turn: Place, names: Sequence[QueueName]) -> Generator[None]:
         """Run rounds over the queues of a tree until none has a head.
 
-        They end earlier if anybody may go before all heads now, or the cycle shall stop; as Kueue
-        counts, after the first.
+        They end earlier if anybody may go before all heads now, or the cycle shall stop; after the
+        first where trees share nodes, and as Kueue counts.
         """
-        memory, places, promised = self.memory, self.memory.places, self.memory.ledger.promised
-        rules = memory.settings.rules
+        memory, rules = self.memory, self.memory.settings.rules
+        in_turns = not rules.waits_for_lacks or bool(memory.objects.topologies)
         while items := heads_of(memory, names, self.told):
             memory.trees.cursor = turn
             if not rules.promises:
                 items += blockers_beside(memory, [one.peers.queue for one in items])
             yield from self.round(items)
             self.stopped = self.judged >= self.budget or bool(self.pause and self.pause())
-            ahead = promised or memory.marks or places.returning or places.unsettled
-            if self.stopped or ahead or not rules.waits_for_lacks:
+            if self.stopped or in_turns or memory.ledger.promised or memory.marks:
                 break
             names = sorted(memory.ready.intersection(names))
 
