@@ -338,7 +338,7 @@ class LivingCluster:
             for key in draining:
                 self.drain(key)
             self.tend()
-            moves = self.held_back or any(map(_is_write, cycle.decisions))
+            moves = self.held_back or self.unanswered or any(map(_is_write, cycle.decisions))
             if cycle.finished and not draining and not moves and not self.untold:
                 return step
         raise NeverRestsError(f"no rest after {CYCLES_MAX} cycles: {self.preemptions[-6:]}")

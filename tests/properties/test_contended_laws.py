@@ -85,6 +85,12 @@ BROKEN_ONCE = [
         id="who waits for a time keeps no cycle open",
     ),
     pytest.param(
+        hearing_everything_again_changes_nothing,
+        "classical",
+        1217654300,
+        id="nothing rests while it is not known what became of a write",
+    ),
+    pytest.param(
         an_admission_takes_only_what_was_available,
         "as Kueue",
         1414264979,

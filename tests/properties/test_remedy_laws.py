@@ -1,5 +1,7 @@
 """Laws of remedies: each that is told, applied, has the engine admit the workload."""
 
+from functools import partial
+
 import msgspec
 import pytest
 
@@ -14,8 +16,9 @@ from tests.lives.happenings import play
 from tests.lives.living import LivingCluster, NeverRestsError
 from tests.lives.random_events import GENTLE, Life
 from tests.lives.random_worlds import MODES
-from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, Law, seeded
+from tests.properties.profiles import hold, others_each_time, seeded, try_lives
 
+MANY = 50
 CYCLES = 12
 """Cycles, with all victims gone after each, within which a remedy must have its effect."""
 
@@ -78,14 +81,16 @@ def every_remedy_works(life: Life) -> None:
         )
 
 
-LAWS = [pytest.param(every_remedy_works, id="every remedy works")]
-
-
-@AT_BOTH_LENGTHS
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("law", LAWS)
-def test_what_is_said_to_help(hold: Hold, law: Law, mode: str) -> None:
-    hold(law, mode, GENTLE)
+def test_what_is_said_to_help(mode: str) -> None:
+    hold(every_remedy_works, mode, GENTLE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_said_to_help_at_length(mode: str) -> None:
+    life_of = partial(seeded, mode=mode, rare=GENTLE)
+    try_lives(every_remedy_works, life_of, mode, others_each_time(MANY))
 
 
 BROKEN_ONCE = [

@@ -38,7 +38,7 @@ from tests.lengths import lengths
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 LOWER = PreemptionPolicy.LOWER_PRIORITY
 FEW = settings(max_examples=50, deadline=None, derandomize=True)
-TRIES = lengths("tries", FEW, settings(max_examples=600, deadline=None))
+TRIES = lengths("tries", FEW, settings(max_examples=300, deadline=None))
 PARENTS = {"left": "top", "right": "top", "deep": "left"}
 weights = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
 policies = st.builds(

@@ -36,7 +36,7 @@ NEVER = PreemptionPolicy.NEVER
 BY_SHARE = PreemptionReason.IN_COHORT_FAIR_SHARING
 BY_RIGHT = PreemptionReason.IN_COHORT_RECLAMATION
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
-TRIES = lengths("tries", FEW, settings(max_examples=1_000, deadline=None))
+TRIES = lengths("tries", FEW, settings(max_examples=500, deadline=None))
 
 policies = st.builds(
     preemption,
