@@ -14,7 +14,10 @@ from tests.lives.random_worlds import MODES, by_seed
 from tests.properties.profiles import Law, look_until, others_each_time, try_lives
 from tests.properties.test_contended_laws import CASES
 from tests.properties.test_promise_laws import costs_limits_and_runtimes_leave_nobody_behind
-from tests.properties.test_rebuild_laws import nobody_waits_whom_a_new_engine_would_admit
+from tests.properties.test_rebuild_laws import (
+    a_budget_changes_the_pace_only,
+    nobody_waits_whom_a_new_engine_would_admit,
+)
 from tests.properties.test_rest_laws import a_cycle_that_nothing_asked_for_decides_nothing
 from tests.properties.test_usage_laws import an_admission_takes_only_what_was_available
 
@@ -44,6 +47,12 @@ BROKEN_ONCE = [
         "fair sharing",
         3181944656,
         id="a queue's ledger closes after a namespace of it was forgotten",
+    ),
+    pytest.param(
+        a_budget_changes_the_pace_only,
+        "as Kueue",
+        1422642745,
+        id="a budget holds what is billed for a shared claim",
     ),
     *(
         pytest.param(an_admission_takes_only_what_was_available, mode, seed, id=words)

@@ -143,7 +143,7 @@ class Budgets:
             holder = charge.holder
             over = self._purses_over(holder.queue, holder.local_queue)
             if over:
-                cost = self._policies.cost(holder.queue, holder.usage)
+                cost = self._policies.cost(holder.queue, holder.whole)
                 run = Spending(holder.uid, int(holder.reserved_at), cost, seconds)
                 self._under[key] = over
                 for purse in over:

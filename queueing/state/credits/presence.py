@@ -245,7 +245,7 @@ def _read(fact: WorkloadFact | None, charge: Charge | None) -> Holding | None:
     if charge is None or charge.decision is not None:
         return holding_of(fact)
     holder = charge.holder
-    return holding_of(fact, holder.usage if holder.own is None else holder.whole)
+    return holding_of(fact, holder.whole)
 
 
 def _continues(known: Holding, found: Holding) -> bool:

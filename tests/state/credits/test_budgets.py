@@ -14,6 +14,7 @@ from queueing.core.credits.facts import (
 )
 from queueing.core.credits.prices import Prices
 from queueing.core.decisions import Reason
+from queueing.core.devices import DeviceAsk
 from queueing.core.names import CohortName, FlavorName, Key, ResourceName
 from queueing.sim.world import SimulatedCluster
 from queueing.testing.builders import (
@@ -181,6 +182,19 @@ def test_two_that_only_one_budget_covers_are_not_both_let_in_at_once() -> None:
         made.observe(replace(fact, max_execution_s=600))
     made.cycle(START)
     assert [runs(made, "one"), runs(made, "two")] == [True, False]
+
+
+def test_a_claim_that_two_use_is_held_for_each_of_them() -> None:
+    """As each is billed for it: quota is charged for it once."""
+    made = world(budget(1000))
+    ask = DeviceAsk(resource=ResourceName("cpu"), shape="all", units=2000, claim="shared")
+    pods = (replace(pod_set({"cpu": 2000}), devices=(ask,)),)
+    for name in ("one", "two"):
+        assert run(made, name, 2, 200, at=START, pod_sets=pods)
+    made.cycle(START)
+    assert amounts(made) == (0, 800, 200)
+    made.cycle(START + 100)
+    assert amounts(made) == (400, 400, 200)
 
 
 def test_fewer_pods_run_where_all_of_them_are_not_covered() -> None:
