@@ -3,8 +3,8 @@
 Called by `engine` alone: `schedule` once per cycle, continued after a pause, and `sweep` at rest.
 
 A round takes the heads of one quota tree, and a tree has all its rounds before the next, because
-trees share nothing; where pods are placed they share nodes, and take turns. As Kueue counts, a
-round takes the heads of all trees. Every cycle ends: in each round somebody is admitted, or set
+trees share nothing; they take turns where they share nodes, and where a budget or a pause may end
+the cycle. As Kueue counts, a round takes the heads of all trees. Every cycle ends: in each round somebody is admitted, or set
 aside until something changes, or a search advances over its flavors, or a promise passes to
 somebody who may not lose it to the same workload again.
 """
@@ -196,18 +196,18 @@ class _Run:
     def tree(self, turn: Place, names: Sequence[QueueName]) -> Generator[None]:
         """Run rounds over the queues of a tree until none has a head.
 
-        They end earlier if anybody may go before all heads now, or the cycle shall stop; after the
-        first where trees share nodes, and as Kueue counts.
+        They end earlier if anybody may go before all heads now; after the first where trees take
+        turns, and as Kueue counts.
         """
         memory, rules = self.memory, self.memory.settings.rules
-        in_turns = not rules.waits_for_lacks or bool(memory.objects.topologies)
+        in_turns = self.budget < inf or self.pause is not None or memory.objects.topologies
         while items := heads_of(memory, names, self.told):
             memory.trees.cursor = turn
             if not rules.promises:
                 items += blockers_beside(memory, [one.peers.queue for one in items])
             yield from self.round(items)
             self.stopped = self.judged >= self.budget or bool(self.pause and self.pause())
-            if self.stopped or in_turns or memory.ledger.promised or memory.marks:
+            if in_turns or memory.ledger.promised or memory.marks or not rules.waits_for_lacks:
                 break
             names = sorted(memory.ready.intersection(names))
 
