@@ -4,9 +4,9 @@ Called by `engine` alone: `schedule` once per cycle, continued after a pause, an
 
 A round takes the heads of one quota tree, and a tree has all its rounds before the next, because
 trees share nothing; they take turns where they share nodes, and where a budget or a pause may end
-the cycle. As Kueue counts, a round takes the heads of all trees. Every cycle ends: in each round somebody is admitted, or set
-aside until something changes, or a search advances over its flavors, or a promise passes to
-somebody who may not lose it to the same workload again.
+the cycle. As Kueue counts, a round takes the heads of all trees. Every cycle ends: in each round
+somebody is admitted, or set aside until something changes, or a search advances over its flavors,
+or a promise passes to somebody who may not lose it to the same workload again.
 """
 
 from bisect import bisect_right
