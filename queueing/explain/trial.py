@@ -71,15 +71,12 @@ def outcome(memory: Memory, root: QuotaNode, changed: Fact, workload: Key) -> tu
     )
     _observe(trial, changed)
     victims: dict[str, None] = {}
-    started: set[Key] = set()
     for _ in range(CYCLES_MAX):
         for one in _run(trial, memory.clock).decisions:
-            if isinstance(one, Admit):
-                if one.workload == workload:
-                    return ("Preempt" if victims else "Admit"), list(victims)
-                started.add(one.workload)
-            elif isinstance(one, Preempt):
-                if one.workload in started:
+            if isinstance(one, Admit) and one.workload == workload:
+                return ("Preempt" if victims else "Admit"), list(victims)
+            if isinstance(one, Preempt):
+                if trial.ledger.charges[one.workload].decision is not None:
                     return "Wait", []
                 if one.preemptor == workload:
                     victims[one.workload] = None
