@@ -2,9 +2,8 @@
 
 Called by `engine` alone: `schedule` once per cycle, continued after a pause, and `sweep` at rest.
 
-A round takes the heads of one quota tree, and a tree has all its rounds before the next, because
-trees share nothing; they take turns where they share nodes, and where a budget or a pause may end
-the cycle. As Kueue counts, a round takes the heads of all trees. Every cycle ends: in each round
+A round takes the heads of one quota tree, because trees share nothing but nodes, and trees take
+turns; as Kueue counts, a round takes the heads of all trees. Every cycle ends: in each round
 somebody is admitted, or set aside until something changes, or a search advances over its flavors,
 or a promise passes to somebody who may not lose it to the same workload again.
 """
@@ -66,7 +65,7 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
         before = run.judged, len(run.told)
         for turn, names in queues_in_turn(memory):
             yield from run.tree(turn, names)
-            if run.stopped:
+            if run.is_over():
                 return _cycle(memory, run, finished=False)
         to_go_on = memory.ready or memory.aside.untold
         finished = not to_go_on or before == (run.judged, len(run.told))
@@ -166,8 +165,6 @@ class _Run:
     budget: float = inf
     rounds: list[tuple[Decision, ...]] = field(default_factory=list)
     judged: int = 0
-    stopped: bool = False
-    """Whether the cycle ends before everybody was judged."""
     told: list[Decision] = field(default_factory=list)
     """Decisions that no round made: they are told with the next round."""
 
@@ -193,23 +190,18 @@ class _Run:
         heads = [one for one in items if may_be_judged(self.memory, one, self.told)]
         yield from self.round(heads, in_order=True)
 
-    def tree(self, turn: Place, names: Sequence[QueueName]) -> Generator[None]:
-        """Run rounds over the queues of a tree until none has a head.
-
-        They end earlier if anybody may go before all heads now; after the first where trees take
-        turns, and as Kueue counts.
-        """
-        memory, rules = self.memory, self.memory.settings.rules
-        in_turns = self.budget < inf or self.pause is not None or memory.objects.topologies
-        while items := heads_of(memory, names, self.told):
+    def tree(self, turn: Place, names: Iterable[QueueName]) -> Generator[None]:
+        """Run a round over the heads of the queues of a tree, if there are any."""
+        memory = self.memory
+        if items := heads_of(memory, names, self.told):
             memory.trees.cursor = turn
-            if not rules.promises:
+            if not memory.settings.rules.promises:
                 items += blockers_beside(memory, [one.peers.queue for one in items])
             yield from self.round(items)
-            self.stopped = self.judged >= self.budget or bool(self.pause and self.pause())
-            if in_turns or memory.ledger.promised or memory.marks or not rules.waits_for_lacks:
-                break
-            names = sorted(memory.ready.intersection(names))
+
+    def is_over(self) -> bool:
+        """Say whether the cycle ends before everybody was judged."""
+        return self.judged >= self.budget or bool(self.pause and self.pause())
 
     def round(self, items: Sequence[Item], *, in_order: bool = False) -> Generator[None]:
         """Judge some heads together, and apply what was decided."""
