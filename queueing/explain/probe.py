@@ -49,10 +49,8 @@ def judge(memory: Memory, fact: WorkloadFact, queue: QueueName) -> Ruling | None
                 limits=known.limits, prices=known.prices, restraints=known.restraints
             ),
         )
-    heads = [head]
-    if not memory.settings.rules.promises:
-        item, others = memory.items.get(fact.key), blockers_beside(memory, [queue])
-        heads += [as_head(memory, one) for one in others if one is not item]
+    item, others = memory.items.get(fact.key), blockers_beside(memory, [queue])
+    heads = [head, *(as_head(memory, one) for one in others if one is not item)]
     with memory.tree.attempt():
         own = memory.ledger.promised.get(fact.key)
         if own is not None:

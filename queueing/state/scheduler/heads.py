@@ -119,6 +119,8 @@ def blockers_beside(memory: Memory, names: Iterable[QueueName]) -> list[Item]:
     As Kueue counts, they are those that keep quota from others, or did before others took theirs.
     With promises there are none: what such a head keeps from others is charged.
     """
+    if memory.settings.rules.promises:
+        return []
     found, objects = [], memory.objects
     roots = {objects.tree.queue(name).root for name in names}
     for name, queue in memory.queues.items():

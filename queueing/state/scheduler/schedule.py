@@ -25,7 +25,6 @@ from queueing.state.memory.memory import Memory
 from queueing.state.queues.peers import ASIDE, PARKED, READY, Item
 from queueing.state.scheduler.balances import take_credits, take_turns
 from queueing.state.scheduler.heads import (
-    Place,
     as_head,
     blockers_beside,
     has_turn,
@@ -64,9 +63,12 @@ def schedule(memory: Memory, now: float, budget: int | None, pause: Pause | None
             yield from run.before_all(promised, released)
         before = run.judged, len(run.told)
         for turn, names in queues_in_turn(memory):
-            yield from run.tree(turn, names)
-            if run.is_over():
-                return _cycle(memory, run, finished=False)
+            if items := heads_of(memory, names, run.told):
+                memory.trees.cursor = turn
+                blockers = blockers_beside(memory, (one.peers.queue for one in items))
+                yield from run.round(items + blockers)
+                if run.is_over():
+                    return _cycle(memory, run, finished=False)
         to_go_on = memory.ready or memory.aside.untold
         finished = not to_go_on or before == (run.judged, len(run.told))
         if finished and memory.places.unsettled:
@@ -189,15 +191,6 @@ class _Run:
         """Judge some that go before all heads, unless they must not be judged any more."""
         heads = [one for one in items if may_be_judged(self.memory, one, self.told)]
         yield from self.round(heads, in_order=True)
-
-    def tree(self, turn: Place, names: Iterable[QueueName]) -> Generator[None]:
-        """Run a round over the heads of the queues of a tree, if there are any."""
-        memory = self.memory
-        if items := heads_of(memory, names, self.told):
-            memory.trees.cursor = turn
-            if not memory.settings.rules.promises:
-                items += blockers_beside(memory, [one.peers.queue for one in items])
-            yield from self.round(items)
 
     def is_over(self) -> bool:
         """Say whether the cycle ends before everybody was judged."""
