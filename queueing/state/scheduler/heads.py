@@ -224,8 +224,8 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
             return 0
         head = groups.get(name)
         asked = 0 if head is None or head.competes else head.demand.shape.requests.get(resource, 0)
-        taken = asked if asked <= left else 0
-        return min(left, taken + queue.may_take(resource, left)) if queue.lanes else taken
+        taken = asked * head.size if head is not None and asked <= left else 0
+        return min(left, taken + (queue.may_take(resource, left) if queue.lanes else 0))
 
     limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
     plain = World(
