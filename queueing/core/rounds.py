@@ -115,9 +115,9 @@ class LendLast:
     Without this a queue's second workload, which is within its own quota, would come after the
     first of another that borrows it, and reclaim it at once: work would be started only to be
     preempted. An entry that borrows waits, unless it fits beside all that workloads of other queues
-    which compete for their queues' turn may still take of their own nominal quota. Those who wait
-    are decided if nobody else of their tree got anything in the round, or gave way to others of its
-    queue.
+    which compete for their queues' turn, and the equals of their heads, may still take of their own
+    nominal quota. Those who wait are decided if nobody else of their tree got anything in the
+    round, or gave way to others of its queue.
 
     With fair sharing the order is by shares, and victims were chosen by those at the begin of the
     round. So there who would preempt waits, once somebody of its tree got something or gave way; in

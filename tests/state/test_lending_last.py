@@ -69,6 +69,16 @@ def test_who_asks_for_more_than_the_owner_has_left_is_no_reason_to_wait() -> Non
     assert [type(one) for one in first] == [Admit, Admit]
 
 
+def test_who_borrows_waits_also_for_the_equals_of_a_head_that_waited_for_quota() -> None:
+    waiting = [job(f"own-{number}", 1, "own") for number in range(4)]
+    cluster = cluster_of(job("early", 4, "own", 0.0), job("guest", 1, "guest", 1.0), *waiting)
+    cluster.rest()
+    cluster.finish("team/early")
+    cluster.rest()
+    assert cluster.running() == [f"team/own-{number}" for number in range(4)]
+    assert cluster.preemptions == []
+
+
 def shared_fairly(beside: int, compatibility: Compatibility = Compatibility.QUEUEING) -> Cycle:
     """Return the cycle in which an owner reclaims, and so many older ones of another queue fit."""
     own = cluster_queue("own", {"default": {"cpu": 10}}, cohort="all", preemption=RECLAIMS)
