@@ -73,7 +73,8 @@ def test_who_borrows_waits_also_for_the_equals_of_a_head_that_waited_for_quota()
     waiting = [job(f"own-{number}", 1, "own") for number in range(4)]
     cluster = cluster_of(job("early", 4, "own", 0.0), job("guest", 1, "guest", 1.0), *waiting)
     cluster.rest()
-    cluster.finish("team/early")
+    [early] = cluster.running()
+    cluster.finish(early)
     cluster.rest()
     assert cluster.running() == [f"team/own-{number}" for number in range(4)]
     assert cluster.preemptions == []
