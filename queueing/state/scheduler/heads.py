@@ -222,10 +222,11 @@ def world_of(memory: Memory, heads: Sequence[Item]) -> World:
         queue = queues.get(name)
         if queue is None or name in asleep:
             return 0
-        head = groups.get(name)
-        asked = 0 if head is None or head.competes else head.demand.shape.requests.get(resource, 0)
-        taken = asked * head.size if head is not None and asked <= left else 0
-        return min(left, taken + (queue.may_take(resource, left) if queue.lanes else 0))
+        head, taken = groups.get(name), queue.may_take(resource, left)
+        if head is not None and not head.competes:  # it is judged on its shelf, and in no lane
+            asked = head.demand.shape.requests.get(resource, 0)
+            taken += asked * head.size if asked <= left else 0
+        return min(left, taken)
 
     limits = memory.trees.limits if memory.settings.rules.weighs_work else {}
     plain = World(
