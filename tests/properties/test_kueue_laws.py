@@ -17,7 +17,7 @@ from tests.properties.profiles import AT_BOTH_LENGTHS, Hold, seeded
 from tests.properties.test_rebuild_laws import done_in, is_known
 
 KUEUE = "as Kueue"
-BROKEN_ONCE = (70080, 71075, 1459572504)
+BROKEN_ONCE = (70080, 71075, 1459572504, 1610730478)
 
 
 def who_waits_is_all_that_a_new_engine_must_know(life: Life) -> None:

@@ -70,7 +70,8 @@ def carry_over(known: Item, new: Memory) -> None:
 def is_known(cluster: LivingCluster) -> bool:
     """Say whether the engine knows all that is stored, and holds nobody back after refusals."""
     waits = cluster.untold or cluster.unanswered or cluster.held_back
-    return not waits and not cluster.seen["Admit Refused"]
+    writes = cluster.engine._memory.writes
+    return not (waits or writes.delays or writes.punished)
 
 
 def come_to_rest(cluster: LivingCluster) -> None:
